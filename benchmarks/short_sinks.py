@@ -19,6 +19,8 @@ from tests.support.kafka import create_topic, produce
 app = typer.Typer(add_completion=False)
 
 _STRING = "org.apache.kafka.connect.storage.StringConverter"
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
+_SCHEMA = '{"type":"struct","fields":[{"type":"int64","field":"id"},{"type":"string","field":"name"}]}'
 
 
 @app.command()
@@ -36,8 +38,12 @@ def main(
             for number in range(passes):
                 name = f"short-{count}-{number}"
                 create_topic(place.bootstrap, name, partitions)
-                produce(place.bootstrap, name, (f"record {n:>92}" for n in range(count)))
+                produce(place.bootstrap, name, map(_message, range(count)))
                 say(f"{count:,} records: {_run(place, name, connector, spark=spark)}")
+
+
+def _message(number: int) -> str:
+    return f'{{"schema":{_SCHEMA},"payload":{{"id":{number},"name":"record {number:>72}"}}}}'
 
 
 def _run(place: environment.Environment, name: str, connector: str, *, spark: bool) -> str:
@@ -46,7 +52,7 @@ def _run(place: environment.Environment, name: str, connector: str, *, spark: bo
     worker, config = folder / "worker.properties", folder / "sink.json"
     worker.write_text("".join(f"{key}={value}\n" for key, value in our_worker(place.bootstrap).items()))
     target = {"file": str(folder / "out")} if "File" in connector else {"directory": str(folder / "out")}
-    converters = {"key.converter": _STRING, "value.converter": _STRING}
+    converters = {"key.converter": _STRING, "value.converter": _JSON}
     config.write_text(json.dumps({"name": name, "connector.class": connector, "topics": name, **target, **converters}))
     command = [str(Path(sys.executable).with_name("kconnect")), "run", str(config), "--worker", str(worker)]
     if spark:  # another path of the same Python

@@ -60,7 +60,8 @@ class PhaseTimer:
         self._name, self._entered = name, time.monotonic()
         text = _TEXTS[name].format(self._connector)
         if self._why_again is not None:
-            text, self._why_again = f"{text} again: {self._why_again}", None
+            again = " again" if name in self._durations else ""
+            text, self._why_again = f"{text}{again}: {self._why_again}", None
         numbers = {} if self._repeats else {"step": self._names.index(name) + 1, "steps": len(self._names)}
         emit("phase", name=name, text=text, **numbers)
 

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import shutil
 import signal
 import socket
@@ -18,6 +19,7 @@ import sys
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,9 +42,8 @@ def start() -> None:
     To be called once what workers need is imported, and before there are threads, Kafka clients and secrets.
     """
     global _of_this_job, _parent
-    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
-    if not jvm.starts_spark() or Path(shutil.which(python) or python).absolute() != Path(sys.executable):
-        return  # Spark's workers are elsewhere, or have another Python
+    if not _could_be_sparks():
+        return
     load()
     ours, theirs = socket.socketpair()
     driver = os.getpid()
@@ -52,6 +53,17 @@ def start() -> None:
         serve(theirs, jvm.worker_environment(), driver)
     theirs.close()
     _of_this_job = SplitProcesses(ours)
+
+
+def _could_be_sparks() -> bool:
+    """Whether Spark's workers would be such processes, of this Python and on this machine.
+
+    With a master `local[N,F]` the user wants what only Spark does: F attempts of each task.
+    """
+    if not jvm.starts_spark() or not re.fullmatch(r"local(\[(\d+|\*)\])?", jvm.settings().get("spark.master", "")):
+        return False
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    return Path(shutil.which(python) or python).absolute() == Path(sys.executable)
 
 
 def end() -> None:
@@ -143,7 +155,7 @@ class SplitProcesses:
         call = _Call(pickled(move), parallelism, registry().only_own_loaded)
         with ThreadPoolExecutor(max(min(splits, parallelism), 1), "split") as threads:
             try:
-                moving = [threads.submit(self._moved, call, split) for split in range(splits)]
+                moving = [threads.submit(copy_context().run, self._moved, call, split) for split in range(splits)]
                 done, _ = wait(moving, return_when=FIRST_EXCEPTION)
                 return [json.loads(each.result()) for each in moving if each in done]
             finally:

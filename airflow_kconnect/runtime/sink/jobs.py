@@ -1,4 +1,4 @@
-"""The Spark jobs of a sink run: read, decode, transform, render, write. They know the shapes seen so far."""
+"""The jobs of a sink run: read, decode, transform, render, write. They know the shapes seen so far."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector.sink import BatchRenderer, SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.kafka.headers import headers_of_all
@@ -16,6 +16,7 @@ from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import part_of
 from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
+from airflow_kconnect.runtime.process.split_worker import Move
 from airflow_kconnect.runtime.report_rows import with_reports
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.kinds import ALL_PARTS, SinkKind
@@ -26,7 +27,7 @@ from airflow_kconnect.runtime.sink.reader import (
     with_topic,
     with_topic_partition,
 )
-from airflow_kconnect.runtime.sink.without_jvm import plain_sink
+from airflow_kconnect.runtime.sink.without_jvm import plain_move
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
 from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
 from airflow_kconnect.transforms.base import Scope
@@ -82,7 +83,6 @@ class SinkJobs:
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
         self._record_bytes = _UNKNOWN
-        self._largest: int | None = None
         self._needs_spark = False
         self.own_topics: Sequence[str] = ()
         """The topics from which dead letters may come."""
@@ -123,34 +123,41 @@ class SinkJobs:
             self._record_bytes = _UNKNOWN
         return bool(samples) or needs_spark or large
 
-    def job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
-        """A job that writes the splits; its rows are their reports.
-
-        The second value returns, once the job is over, how many records the readers have delivered; None: a job without
-        Catalyst counts by itself.
-        """
-        self._largest = use_batches_of(spark, self._record_bytes)
-        plain = self._plain_job(spark, splits, progress)
-        return self._catalyst_job(spark, splits, progress) if plain is None else (plain, None)
-
-    def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
-        """A job without Catalyst, if the connector and everything read so far allow it."""
+    def renderer(self) -> BatchRenderer | None:
+        """What renders the records without Catalyst, if connector, converters and everything read so far allow it."""
         if self._needs_spark or self._dead_letters or self._chain.links or self._checked_headers:
             return None
         used_key = self._key if self._keeps_key else None
         if not all(decoder.parsers for decoder in (used_key, self._value) if decoder is not None):
             return None
-        renderer = self._kind.renderer(used_key.shapes if used_key else (), self._value.shapes)
-        if renderer is None:
-            return None
+        return self._kind.renderer(used_key.shapes if used_key else (), self._value.shapes)
+
+    def plain_move(self, renderer: BatchRenderer, splits: list[SinkSplit], progress: ProgressAddress) -> Move:
+        """Moves a split without Catalyst; returns its report.
+
+        :param renderer: see `renderer`.
+        """
         reader = self._reader(splits, frozenset(), keeps_parsed=False)
-        writers = self._kind.writers(None, len(splits))
-        writing = self._writing(splits, writers, progress)
-        return plain_sink(spark, reader, renderer, writing, keeps_key=self._keeps_key)
+        writing = self._writing(splits, self._kind.writers(None, len(splits)), progress)
+        return plain_move(reader, renderer, writing, keeps_key=self._keeps_key)
+
+    def job(
+        self, spark: SparkSession, renderer: BatchRenderer | None, splits: list[SinkSplit], progress: ProgressAddress
+    ) -> Job:
+        """A Spark job that writes the splits; its rows are their reports.
+
+        :param renderer: see `renderer`.
+        :returns: the second value returns, once the job is over, how many records the readers have delivered; None: a
+            job without Catalyst counts by itself.
+        """
+        if renderer is None:
+            return self._catalyst_job(spark, splits, progress)
+        rows = spark.range(0, len(splits), 1, len(splits))
+        return with_reports(rows, self.plain_move(renderer, splits, progress)), None
 
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
         reader = self._reader(splits, self._columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
-        reader = replace(reader, largest=self._largest)
+        reader = replace(reader, largest=use_batches_of(spark, self._record_bytes))
         records, delivered = observed(read_splits(spark, reader), padded=False)
         frame = self._frame(records, splits)
         self._tell_first_shapes(spark, reader)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import chain, zip_longest
 from typing import Any
 
-from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
+from airflow_kconnect.connect.connector.sink import BatchRenderer, SinkConnector, SinkSplit
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
@@ -18,6 +18,7 @@ from airflow_kconnect.connect.run_end import Left, lag_of
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runtime.process import split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import SINK_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
@@ -155,8 +156,6 @@ class SinkRun:
             self._phases.again(self._why_again)
         else:
             self._look_at_samples(splits)
-        self._session.start(self._phases)
-        self._phases.enter("preparing the Spark job")
         reports = self._write(splits)  # 1
         accepted, reached = contiguous(splits, reports)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
@@ -182,25 +181,42 @@ class SinkRun:
         self._jobs.look_at_samples(splits, self._group)
 
     def _write(self, splits: list[SinkSplit]) -> list[SinkReport]:
-        spark = self._session.spark
-        expected = sum(split.end - split.start for split in splits)
-        with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
-            job, delivered = self._jobs.job(spark, splits, monitor.address)
-            self._phases.enter("moving records")
-            reports = [SinkReport(**json.loads(row.report)) for row in run_job(spark, job)]
-        if delivered is not None:
-            self._reconcile(reports, delivered())
-        return sorted(reports, key=lambda report: report.index)
+        """Write the splits in processes of this job if Catalyst has nothing to do, else by a Spark job."""
+        renderer = self._jobs.renderer()
+        processes = split_processes.of_this_job()
+        if renderer is not None and processes is not None:
+            with self._monitor("127.0.0.1", splits) as monitor:
+                move = self._jobs.plain_move(renderer, splits, monitor.address)
+                self._phases.enter("moving records")
+                found = processes.run(move, len(splits), self._session.parallelism())
+        else:
+            found = self._by_spark(renderer, splits)
+        return sorted((SinkReport(**facts) for facts in found), key=lambda report: report.index)
 
-    def _reconcile(self, reports: list[SinkReport], delivered: int) -> None:
+    def _by_spark(self, renderer: BatchRenderer | None, splits: list[SinkSplit]) -> list[dict[str, Any]]:
+        self._session.start(self._phases)
+        self._phases.enter("preparing the Spark job")
+        spark = self._session.spark
+        with self._monitor(self._session.driver_host, splits) as monitor:
+            job, delivered = self._jobs.job(spark, renderer, splits, monitor.address)
+            self._phases.enter("moving records")
+            found = [json.loads(row.report) for row in run_job(spark, job)]
+        if delivered is not None:
+            self._reconcile(found, delivered())
+        return found
+
+    def _monitor(self, host: str, splits: list[SinkSplit]) -> ProgressMonitor:
+        return ProgressMonitor(host, len(splits), sum(split.end - split.start for split in splits))
+
+    def _reconcile(self, reports: list[dict[str, Any]], delivered: int) -> None:
         """Everything read must have arrived, or the run fails before the offsets are committed.
 
         After the row that ends a split, rows are read but ignored; such a round is not the last one.
 
         :raises InternalError: records are missing.
         """
-        arrived = sum(report.seen for report in reports)
-        early = any(report.stopped or report.error for report in reports)
+        arrived = sum(report["seen"] for report in reports)
+        early = any(report["stopped"] or report["error"] for report in reports)
         if arrived != delivered and not (early and arrived < delivered):
             raise uncounted(f"connector {self._settings.name}", delivered, arrived)
 

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.connect.error_cells import NEEDS_SPARK
-from airflow_kconnect.runtime.report_rows import with_reports
+from airflow_kconnect.runtime.process.split_worker import Move
 from airflow_kconnect.runtime.sink.reader import ReaderSettings, many_messages, read_split
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer, uncounted
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _Batches = Iterator[pa.RecordBatch]
 
 
-def plain_sink(
-    spark: SparkSession,
-    reader: ReaderSettings,
-    renderer: BatchRenderer,
-    writer: SinkWriterSettings,
-    *,
-    keeps_key: bool,
-) -> DataFrame:
-    """The reports of the splits, as in `sink_writer`; Spark partition n moves split n.
+def plain_move(reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings, *, keeps_key: bool) -> Move:
+    """Moves splits, and returns their reports, as in `sink_writer`; partition n moves split n.
 
     :param keeps_key: whether the renderer gets keys that are read; else it is only made sure that they can be read.
     """
-    count = len(reader.splits)
-    return with_reports(spark.range(0, count, 1, count), _mover(reader, renderer, writer, keeps_key))
-
-
-def _mover(
-    reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings, keeps_key: bool
-) -> Callable[[_Batches], _Batches]:
     write = sink_writer(writer)
 
     def move(batches: _Batches) -> _Batches:

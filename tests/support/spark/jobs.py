@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import tempfile
@@ -59,8 +60,8 @@ class Job:
         return [process for process in self.tree() if _SPARK in command_of(process)]
 
     def workers(self) -> list[psutil.Process]:
-        """The Python workers, without their parent."""
-        return [each for each in self.tree() if _is_daemon(each) and _is_daemon(each.parent())]
+        """The Python workers, Spark's or the job's own, without their parent."""
+        return [each for each in self.tree() if _is_split(each) or (_is_daemon(each) and _is_daemon(each.parent()))]
 
     def kill(self) -> None:
         """SIGKILL to everything at once, as when a machine fails."""
@@ -192,6 +193,13 @@ def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[
 
 def _is_daemon(process: psutil.Process | None) -> bool:
     return process is not None and "worker_daemon pyspark.worker" in command_of(process)
+
+
+def _is_split(process: psutil.Process) -> bool:
+    """Whether it moves splits without Spark."""
+    with contextlib.suppress(psutil.Error):
+        return bool(process.name() == "kconnect-split")
+    return False
 
 
 def _is_driver(command: str) -> bool:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +48,22 @@ split_processes.of_this_job().run(move, 2, 2)
 """
 
 
-@pytest.fixture
-def processes() -> Iterator[SplitProcesses]:
+@contextmanager
+def _started() -> Iterator[tuple[SplitProcesses, subprocess.Popen[bytes]]]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(theirs.fileno())], pass_fds=[theirs.fileno()])
         theirs.close()
-        yield SplitProcesses(ours)
+        yield SplitProcesses(ours), parent
         ours.close()
-        assert parent.wait(30) == 0
+        parent.wait(30)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[SplitProcesses]:
+    with _started() as (found, parent):
+        yield found
+    assert parent.returncode == 0
 
 
 def telling(fact: Callable[[int], object]) -> Move:
@@ -195,21 +203,16 @@ class TestFailures:
 
         assert _facts(processes, lambda split: split, 3) == [0, 1, 2]
 
-    def test_without_their_parent_the_error_says_so(self, processes: SplitProcesses) -> None:
+    def test_without_their_parent_the_error_says_so(self) -> None:
         def parent_killed(_: int) -> None:
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(600)
 
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(theirs.fileno())], pass_fds=[theirs.fileno()])
-            theirs.close()
-            mortal = SplitProcesses(ours)
+        with _started() as (mortal, _):
             with pytest.raises(RetriableError, match="moved split 0 ended together with the parent of all"):
                 _facts(mortal, parent_killed, 1)
             with pytest.raises(RetriableError, match="no Python process can be started for a split"):
                 _facts(mortal, _pid, 1)
-            parent.wait(30)
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGTERM])
