@@ -17,7 +17,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError, named
-from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of
+from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of, name_of
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
 from airflow_kconnect.connect.java_plugins import JavaPlugin
@@ -45,6 +45,7 @@ from airflow_kconnect.runtime.process.progress import emit, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
+from airflow_kconnect.stores.offset_topic.many_views import ReadBefore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,7 +179,8 @@ def run_group(
     hides = HiddenValues() if hidden is None else hidden
 
     def run_one(member: RunSpec, own: LazySession) -> RunReport:
-        return run(member, own, resolver=ConfigResolver.from_worker(member.worker, member.variables, hides))
+        resolver = ConfigResolver.from_worker(member.worker, member.variables, hides)
+        return run(member, own, resolver=resolver, read_before=idle.taken(name_of(member.config)))
 
     def member(one: RunSpec) -> Member:
         return _member(one, ConfigResolver.from_worker(one.worker, one.variables, hides))
@@ -199,12 +201,17 @@ def _member(spec: RunSpec, resolver: ConfigResolver) -> Member:
 
 
 def run(
-    spec: RunSpec, session: SparkSession | LazySession | None = None, *, resolver: ConfigResolver | None = None
+    spec: RunSpec,
+    session: SparkSession | LazySession | None = None,
+    *,
+    resolver: ConfigResolver | None = None,
+    read_before: ReadBefore | None = None,
 ) -> RunReport:
     """Run a connector once.
 
     :param resolver: created from the worker of `spec`; None creates one.
     :param session: a running Spark session to use; without it one is started if there is something to do.
+    :param read_before: what was read of the offset topic of a source already.
     :raises ConnectError: any failure; its class says what to do.
     """
     resolver = resolver or ConfigResolver.from_worker(spec.worker, spec.variables)
@@ -214,7 +221,7 @@ def run(
         name = str(resolver.resolve({"name": spec.config.get("name", "")})["name"]).strip()
     with run_told(spec, worker, name, resolver.hide) as told, resolver.hidden_in_errors():
         config = resolver.resolve(spec.config)
-        told.report = report = _run(spec, worker, config, session, told)
+        told.report = report = _run(spec, worker, config, session, told, read_before)
         _judge(report, spec, config)
         return report
 
@@ -273,6 +280,7 @@ def _run(
     props: Mapping[str, Any],
     session: SparkSession | LazySession | None,
     told: RunTold,
+    read_before: ReadBefore | None,
 ) -> RunReport:
     _provide_plugins(props, worker)
     config = validate_connector(props, worker=worker, kind=spec.kind)
@@ -299,7 +307,7 @@ def _run(
     if isinstance(connector, SourceConnector):
         if spec.replay_dead_letters:
             raise ConfigError({"connector.class": [REPLAY_IS_FOR_SINKS]}, config.name)
-        source = SourceRun(settings, connector, lazy)
+        source = SourceRun(settings, connector, lazy, read_before)
         told.running()
         report = source.run()
         told.used(report.topics, settings.offset_topic)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.runtime.group.idle_sinks import Candidate, SinksSeen, candidates, idle_sink_report
 from airflow_kconnect.runtime.group.idle_sources import by_offset_topic, idle_source_report
 from airflow_kconnect.runtime.group.member import Member
-from airflow_kconnect.stores.offset_topic.many_views import ManyViews
+from airflow_kconnect.stores.offset_topic.many_views import ManyViews, ReadBefore
 from airflow_kconnect.stores.sink_positions import Offsets
 from airflow_kconnect.stores.status_topic.ended_runs import EndedRun, tell_ended
 from airflow_kconnect.stores.status_topic.run_facts import facts_of
@@ -51,7 +51,7 @@ class IdleMembers:
     def __init__(self, member_of: Callable[[RunSpec], Member]) -> None:
         self._member_of = member_of
         self._members: list[Member] = []
-        self._reports: dict[str, RunReport] = {}
+        self._found = Found()
 
     def reports(self, runs: Iterable[RunSpec]) -> Mapping[str, RunReport]:
         """The reports of those that have nothing to do, by their names, see `idle_reports`."""
@@ -59,16 +59,39 @@ class IdleMembers:
             if spec.live:
                 with suppress(ConnectError):  # its run says what is wrong
                     self._members.append(self._member_of(spec))
-        self._reports = idle_reports(self._members)
-        return self._reports
+        self._found = looked_at(self._members)
+        return self._found.reports
 
-    def tell(self, names: Iterable[str]) -> None:
+    def tell(self, names: Collection[str]) -> None:
         """Have these be told as runs that ended well: the others may get something new, and are run."""
-        tell_idle(self._members, {name: self._reports[name] for name in names})
+        tell_idle(self._members, {name: self._found.reports[name] for name in names})
+        for name in names:
+            self._found.read_before.pop(name, None)
+
+    def taken(self, name: str) -> ReadBefore | None:
+        """What was read of the offset topic for a source, once: it is kept until its run ends."""
+        return self._found.read_before.pop(name, None)
+
+
+@dataclass
+class Found:
+    """What a look has found.
+
+    :ivar reports: of those that have nothing to do, by their names; all others are to be run.
+    :ivar read_before: what was read for sources, by their names.
+    """
+
+    reports: dict[str, RunReport] = field(default_factory=dict)
+    read_before: dict[str, ReadBefore] = field(default_factory=dict)
 
 
 def idle_reports(members: Sequence[Member]) -> dict[str, RunReport]:
-    """The reports of those that have nothing to do, by their names; all others are to be run.
+    """The reports of those that have nothing to do, by their names."""
+    return looked_at(members).reports
+
+
+def looked_at(members: Sequence[Member]) -> Found:
+    """Which members have nothing to do.
 
     There is one admin client, and at most one consumer at a time, for all members that reach Kafka in the same way.
     Nothing is fenced, committed or created. Raises nothing: what cannot be looked at is to be run.
@@ -76,11 +99,12 @@ def idle_reports(members: Sequence[Member]) -> dict[str, RunReport]:
     :param members: their names are unique.
     """
     alike = _alike(member for member in members if member.spec.live)
-    reports: dict[str, RunReport] = {}
+    found = Found()
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE, thread_name_prefix="idle") as threads:
-        for found in threads.map(_looked, alike):
-            reports |= {report.connector: report for report in found}
-    return reports
+        for some in threads.map(_looked, alike):
+            found.reports |= some.reports
+            found.read_before |= some.read_before
+    return found
 
 
 def tell_idle(members: Sequence[Member], reports: Mapping[str, RunReport]) -> None:
@@ -117,18 +141,21 @@ def _way(member: Member) -> str:
     return json.dumps([dict(member.worker.props), overrides], sort_keys=True)
 
 
-def _looked(members: list[Member]) -> list[RunReport]:
+def _looked(members: list[Member]) -> Found:
     began_s = time.monotonic()
     try:
-        reports = _Look(members).reports()
+        look = _Look(members)
+        reports = look.reports()
     except ConnectError as error:
         log.info("which connectors have nothing new is not known, so they are run: %s", error)
-        return []
+        return Found()
     except Exception:
         log.exception("which connectors have nothing new is not known, so they are run")
-        return []
+        return Found()
     spent_s = round(time.monotonic() - began_s, 3)
-    return [replace(report, durations_s={"planning": spent_s, "total": spent_s}) for report in reports]
+    for report in reports:
+        report.durations_s = {"planning": spent_s, "total": spent_s}
+    return Found({report.connector: report for report in reports}, look.read_before)
 
 
 @dataclass
@@ -150,6 +177,7 @@ class _Look:
         self._members, self._worker = members, first.worker
         self._clients = ClientConfigs(first.worker.props, first.config.props)
         self._admin = PollingAdmin(self._clients.admin(), _TIMEOUT_S)
+        self.read_before: dict[str, ReadBefore] = {}
 
     def reports(self) -> list[RunReport]:
         """The reports of those that have nothing to do.
@@ -166,10 +194,11 @@ class _Look:
         for sink in sinks:
             if (offsets := seen.caught_up(sink)) is not None:
                 topics.setdefault(self._worker.offset_topic, _OfTopic()).sinks.append((sink, offsets))
+        ids = {topic: described.id for topic, described in self._admin.described(topics).items()}
         looks: list[tuple[Member, Callable[[], RunReport | None]]] = []
         for topic, members in topics.items():
             views = members.views()
-            if self._is_whole(topic, existing[topic], views):  # 3
+            if self._is_whole(topic, existing[topic], ids.get(topic), views):  # 3
                 looks += [(member, partial(self._of_source, member, views)) for member in members.sources]
             looks += [(sink.member, partial(self._of_sink, seen, sink, at, views)) for sink, at in members.sinks]
         return [report for member, look in looks if (report := _careful(member, look)) is not None]  # 4
@@ -194,19 +223,24 @@ class _Look:
         store.refresh()
         return store
 
-    def _is_whole(self, topic: str, partitions: int, views: ManyViews) -> bool:
+    def _is_whole(self, topic: str, partitions: int, topic_id: str | None, views: ManyViews) -> bool:
         """Read an offset topic; whether all that was written to it is known.
 
         After the beginning of an open transaction there may be newer offsets of sources. Sinks have theirs in a group.
         """
         # It joins no group. The name is one that the principal may use.
         group = next(iter(views.sinks), f"connect-{next(iter(views.sources), '')}-offsets")
+        topic_log = CompactedLog(self._admin, self._clients.consumer(group), topic, _PATIENCE_S)
         try:
-            log_ = CompactedLog(self._admin, self._clients.consumer(group), topic, _PATIENCE_S)
-            log_.read(range(partitions), views.add)
+            topic_log.read(range(partitions), views.add)
         except OpenTransactionError as error:
             log.info("%s", error)
             return False
+        finally:
+            views.note_others()
+        if topic_id is not None:
+            for name, view in views.sources.items():
+                self.read_before[name] = ReadBefore(topic, topic_id, topic_log.positions, view)
         return True
 
 

@@ -27,18 +27,20 @@ _COUNTS = ("read", "written", "filtered", "dead_lettered", "already_done")
 
 
 def by_offset_topic(members: Iterable[Member], existing: Mapping[str, int]) -> dict[str, list[Member]]:
-    """The sources whose class could say that it has nothing new, by the topics of their offsets, which exist."""
+    """The sources for which offset topics are worth reading, by those topics: several of one, or one that may say that
+    it has nothing new.
+    """
     found: dict[str, list[Member]] = {}
     for member in members:
-        config = member.config
-        if config.kind != "source" or config.hosted is not None:
-            continue
-        says = registry().connector(config.connector_class)
-        assert issubclass(says, SourceConnector)
-        topic = member.worker.offset_topic_of(config.common)
-        if topic in existing and says.nothing_new is not SourceConnector.nothing_new:
+        topic = member.worker.offset_topic_of(member.config.common)
+        if member.config.kind == "source" and member.config.hosted is None and topic in existing:
             found.setdefault(topic, []).append(member)
-    return found
+    return {topic: some for topic, some in found.items() if len(some) > 1 or _may_say(some[0])}
+
+
+def _may_say(member: Member) -> bool:
+    says = registry().connector(member.config.connector_class)
+    return issubclass(says, SourceConnector) and says.nothing_new is not SourceConnector.nothing_new
 
 
 def idle_source_report(member: Member, view: OffsetView, has_written: Callable[[str], bool]) -> RunReport | None:
@@ -51,7 +53,7 @@ def idle_source_report(member: Member, view: OffsetView, has_written: Callable[[
     :raises ConnectError: what a run would raise.
     """
     view.check_readable()
-    if view.plan is not None or (view.is_new and has_written(member.name)):
+    if view.plan is not None or not _may_say(member) or (view.is_new and has_written(member.name)):
         return None
     config = member.config
     settings = run_settings(config, member.worker, member.spec.run_id)

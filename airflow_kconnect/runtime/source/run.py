@@ -38,6 +38,7 @@ from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.lost import LostOffsets
+from airflow_kconnect.stores.offset_topic.many_views import ReadBefore
 from airflow_kconnect.stores.offset_topic.records import (
     Claim,
     PlanRecord,
@@ -63,9 +64,17 @@ class SourceRun:
 
     Raises errors of airflow_kconnect only; whatever it raises, what is committed stays exact and the next run resumes
     from there.
+
+    :param read_before: what was read of its offset topic already.
     """
 
-    def __init__(self, settings: RunSettings, connector: SourceConnector, session: LazySession) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        connector: SourceConnector,
+        session: LazySession,
+        read_before: ReadBefore | None = None,
+    ) -> None:
         self._settings, self._connector, self._session = settings, connector, session
         self._kind = kind_of(settings, connector, session)
         self._admin = KafkaAdmin(settings.clients.admin())
@@ -73,6 +82,7 @@ class SourceRun:
         self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic, settings.clients.patience_s)
         # A replay has another name, under which no statuses are written: it never counts as having run before.
         self._lost = LostOffsets(settings.offsets_name, settings.worker, self._admin, settings.offset_topic)
+        self._read_before = read_before
         self._phases = PhaseTimer(SOURCE_PHASES, settings.name)
         self._ranges: dict[str, list[int]] = {}  # of a replay, with those of earlier attempts
         self._key = converter_of(settings, "key")
@@ -105,7 +115,7 @@ class SourceRun:
         self._phases.enter("fencing")
         with self._fence.driver("driver") as producer, self._kind:  # 2
             failpoint("before-claim")
-            view = OffsetView(self._settings.offsets_name)
+            view = self._known_view()
             claim = self._fence.take_over(  # 3
                 producer, self._log, partitions, view, self._settings.run_id, self._settings.tasks_max
             )
@@ -123,6 +133,16 @@ class SourceRun:
                 claim, outcome = self._carry_out(producer, claim, view, partitions, again=True)
                 outcomes.append(outcome)
             return self._report(outcomes)
+
+    def _known_view(self) -> OffsetView:
+        """What is known before the topic is read: nothing, or what was read of the same topic before."""
+        before, topic = self._read_before, self._settings.offset_topic
+        if before is not None and before.topic == topic and self._settings.replay is None:
+            described = self._admin.described([topic]).get(topic)
+            if described is not None and described.id == before.topic_id:
+                self._log.positions |= before.positions
+                return before.view
+        return OffsetView(self._settings.offsets_name)
 
     def _has_more(self, last: PlanOutcome) -> bool:
         """Whether the plan did not cover everything, and there is time for another one."""

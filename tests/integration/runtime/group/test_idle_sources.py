@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import SparkSession
 
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.runtime.group import idle
-from airflow_kconnect.runtime.group.idle import idle_reports
+from airflow_kconnect.runtime.group.idle import idle_reports, looked_at
+from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, plan_key
 from tests.integration.runtime.conftest import NumberedFile, Run
 from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique
-from tests.support.kafka import produce
+from tests.support.kafka import create_topic, produce
 
 Source = Callable[..., dict[str, str]]
 
@@ -86,6 +89,38 @@ def test_of_what_is_new_or_unusual_a_run_decides(
         case "dry run":
             looked = member(committed, worker_props, dry_run=True)
     assert idle_reports([looked]) == {}
+
+
+def test_a_run_sees_what_was_committed_since_the_look(
+    run_here: Run, spark: SparkSession, file_source: Source, numbered: NumberedFile, worker_props: dict[str, str]
+) -> None:
+    numbered.append(3)
+    config = file_source()
+    looked = member(config, worker_props)
+    before = looked_at([looked]).read_before[config["name"]]
+    run_here(config)
+    assert run(looked.spec, spark, read_before=before).records["written"] == 0
+
+
+def test_of_another_offset_topic_of_that_name_nothing_was_read(
+    spark: SparkSession,
+    file_source: Source,
+    numbered: NumberedFile,
+    worker_props: dict[str, str],
+    topic: Callable[..., str],
+    bootstrap: str,
+) -> None:
+    numbered.append(3)
+    offsets = topic(config={"cleanup.policy": "compact"})
+    config = file_source(**{"offsets.storage.topic": offsets})
+    worker_props = {**worker_props, "status.storage.topic": ""}
+    looked = member(config, worker_props)
+    run(looked.spec, spark)
+    before = looked_at([looked]).read_before[config["name"]]
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.delete_topics([offsets], operation_timeout=30)[offsets].result(30)
+    create_topic(bootstrap, offsets, 1, {"cleanup.policy": "compact"})
+    assert run(looked.spec, spark, read_before=before).records["written"] == 3
 
 
 def test_a_source_that_has_lost_its_offsets_is_run(
