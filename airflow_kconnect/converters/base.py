@@ -168,8 +168,12 @@ class Converter(ABC):
         """
 
     def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
-        """Parsers of whole batches, by the index of the shape whose messages they parse."""
+        """Parsers of whole batches, by the index of the shape whose messages they parse; `decode` uses the results."""
         return {}
+
+    def plain_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        """Parsers of batches that do not reach `decode`: their results are the data, see `ParsedPart`."""
+        return self.batch_parsers(shapes)
 
     @abstractmethod
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import OPTIONAL_BYTES_SCHEMA, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.base import BatchParser, Encoded
+from airflow_kconnect.converters.plain_parsers import BytesParser
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import logical_name
 
@@ -36,6 +37,9 @@ class ByteArrayConverter(OneShapeConverter):
         data = F.when(kind == "BINARY", F.try_variant_get(column, "$", "binary"))
         text = F.concat(F.lit("ByteArrayConverter is not compatible with objects of type "), kind)
         return Encoded(data, F.when(~kind.isin("BINARY", "VOID"), text))
+
+    def parser(self) -> BatchParser:
+        return BytesParser()
 
     def read(self, raw: Column) -> tuple[Column, Column | None]:
         return raw, None

@@ -1,4 +1,7 @@
-"""Numbers and times of Arrow columns as Java's toString() prints them; `java_text` does the same in Catalyst."""
+"""Numbers and times of Arrow columns as Java's toString() and Spark's to_json print them.
+
+`java_text` does the same in Catalyst.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,11 @@ _DATE_PARTS = [
     ("weekday", "S4"), ("month", "S4"), ("day", "S2"), ("blank", "S1"),
     ("hour", "S2"), ("colon", "S1"), ("minute", "S2"), ("colon2", "S1"), ("second", "S2"),
     ("zone", "S5"), ("century", "S2"), ("year", "S2"),
+]  # fmt: skip
+_ISO_DATE = [("century", "S2"), ("year", "S2"), ("dash", "S1"), ("month", "S2"), ("dash2", "S1"), ("day", "S2")]
+_ISO_INSTANT = [
+    *_ISO_DATE, ("t", "S1"), ("hour", "S2"), ("colon", "S1"), ("minute", "S2"), ("colon2", "S1"), ("second", "S2"),
+    ("point", "S1"), ("thousandths", "S3"), ("zone", "S1"),
 ]  # fmt: skip
 
 
@@ -96,25 +104,89 @@ def date_texts(seconds: NDArray[np.int64]) -> pa.Array | None:
     :returns: STRING; None if one is before the year 1 or after 9999.
     """
     import numpy as np
-    import pyarrow as pa
 
-    if seconds.size and (seconds.min() < _FIRST_S or seconds.max() > _LAST_S):
+    if not _have_four_digits(seconds):
         return None
     day, second = np.divmod(seconds, DAY_S)
-    date = day.view("datetime64[D]")
+    made = np.empty(len(seconds), _DATE_PARTS)
+    month = _fill_date(made, day)
+    made["weekday"] = np.array(_WEEKDAYS, "S4")[day % len(_WEEKDAYS)]
+    made["month"] = np.array(_MONTHS, "S4")[month]
+    _fill_time(made, second)
+    made["blank"], made["zone"] = b" ", b" UTC "
+    return _texts(made)
+
+
+def iso_dates(milliseconds: NDArray[np.int64]) -> pa.Array | None:
+    """Dates as Spark's to_json writes them: ``2024-02-29``.
+
+    :param milliseconds: since the epoch, at midnight.
+    :returns: STRING; None if one is before the year 1 or after 9999.
+    """
+    import numpy as np
+
+    if not _have_four_digits(milliseconds // 1000):
+        return None
+    made = np.empty(len(milliseconds), _ISO_DATE)
+    made["month"] = _two_digits()[_fill_date(made, milliseconds // (DAY_S * 1000)) + 1]
+    made["dash"] = made["dash2"] = b"-"
+    return _texts(made)
+
+
+def iso_instants(milliseconds: NDArray[np.int64]) -> pa.Array | None:
+    """Instants as Spark's to_json writes them in UTC: ``2024-02-29T23:59:59.999Z``. As `iso_dates`."""
+    import numpy as np
+
+    if not _have_four_digits(milliseconds // 1000):
+        return None
+    day, rest = np.divmod(milliseconds, DAY_S * 1000)
+    made = np.empty(len(milliseconds), _ISO_INSTANT)
+    made["month"] = _two_digits()[_fill_date(made, day) + 1]
+    made["dash"] = made["dash2"] = b"-"
+    _fill_time(made, rest // 1000)
+    made["thousandths"] = np.array([f"{number:03}" for number in range(1000)], "S3")[rest % 1000]
+    made["t"], made["point"], made["zone"] = b"T", b".", b"Z"
+    return _texts(made)
+
+
+def _have_four_digits(seconds: NDArray[np.int64]) -> bool:
+    """Whether the years of times have."""
+    return not seconds.size or bool(seconds.min() >= _FIRST_S and seconds.max() <= _LAST_S)
+
+
+def _two_digits() -> NDArray[np.bytes_]:
+    import numpy as np
+
+    return np.array([f"{number:02}" for number in range(100)], "S2")
+
+
+def _fill_date(made: NDArray[np.void], day: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Fill in the day and the year; returns the month, from 0 on.
+
+    :param day: since the epoch.
+    """
+    import numpy as np
+
+    date, numbers = day.view("datetime64[D]"), _two_digits()
     month = date.astype("datetime64[M]")
     year = date.astype("datetime64[Y]").view(np.int64) + 1970
-    numbers = np.array([f"{number:02}" for number in range(100)], "S2")
-    made = np.empty(len(seconds), _DATE_PARTS)
-    made["weekday"] = np.array(_WEEKDAYS, "S4")[day % len(_WEEKDAYS)]
-    made["month"] = np.array(_MONTHS, "S4")[month.view(np.int64) % len(_MONTHS)]
     made["day"] = numbers[(date - month.astype("datetime64[D]")).view(np.int64) + 1]
-    made["hour"], made["minute"], made["second"] = (
-        numbers[second // 3600],
-        numbers[second // 60 % 60],
-        numbers[second % 60],
-    )
     made["century"], made["year"] = numbers[year // 100], numbers[year % 100]
-    made["blank"], made["colon"], made["colon2"], made["zone"] = b" ", b":", b":", b" UTC "
-    offsets = np.arange(len(seconds) + 1, dtype=np.int32) * np.int32(made.itemsize)
-    return pa.Array.from_buffers(pa.string(), len(seconds), [None, pa.py_buffer(offsets), pa.py_buffer(made)])
+    of_year: NDArray[np.int64] = month.view(np.int64) % len(_MONTHS)
+    return of_year
+
+
+def _fill_time(made: NDArray[np.void], second: NDArray[np.int64]) -> None:
+    """:param second: of the day."""
+    numbers = _two_digits()
+    made["hour"], made["minute"] = numbers[second // 3600], numbers[second // 60 % 60]
+    made["second"], made["colon"], made["colon2"] = numbers[second % 60], b":", b":"
+
+
+def _texts(made: NDArray[np.void]) -> pa.Array:
+    """Rows of characters as texts."""
+    import numpy as np
+    import pyarrow as pa
+
+    offsets = np.arange(len(made) + 1, dtype=np.int32) * np.int32(made.itemsize)
+    return pa.Array.from_buffers(pa.string(), len(made), [None, pa.py_buffer(offsets), pa.py_buffer(made)])

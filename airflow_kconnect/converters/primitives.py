@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.base import BatchParser, Encoded
+from airflow_kconnect.converters.plain_parsers import FixedParser
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import logical_name, primitive_type
 
@@ -24,10 +25,12 @@ class PrimitiveConverter(OneShapeConverter):
     Connect looks at the Java class of schemaless data, which is not known here: any number that fits is accepted.
 
     :cvar name: the type, for error texts.
+    :cvar layout: numpy's name of the type of its bytes.
     :cvar kinds: pattern for the kinds of VARIANT that are such values.
     """
 
     name: ClassVar[str]
+    layout: ClassVar[str]
     kinds: ClassVar[str]
 
     @property
@@ -60,6 +63,9 @@ class PrimitiveConverter(OneShapeConverter):
         kind = "schemaless data" if shape.schema is None else shape.schema.type.name
         return f"Failed to serialize to {self.name} (was {kind})"
 
+    def parser(self) -> BatchParser:
+        return FixedParser(self.layout)
+
     @abstractmethod
     def write(self, column: Column) -> Column:
         """A column of the type as bytes."""
@@ -69,7 +75,7 @@ class BooleanConverter(PrimitiveConverter):
     """``org.apache.kafka.connect.converters.BooleanConverter``."""
 
     shape = Shape(ConnectSchema(SchemaType.BOOLEAN, optional=True))
-    name, kinds = "boolean", "^BOOLEAN$"
+    name, layout, kinds = "boolean", "?", "^BOOLEAN$"
 
     def encode(self, shape: Shape, column: Column) -> Encoded:
         from pyspark.sql import functions as F
@@ -135,28 +141,28 @@ class ShortConverter(NumberConverter):
     """``org.apache.kafka.connect.converters.ShortConverter``."""
 
     shape = Shape(ConnectSchema(SchemaType.INT16, optional=True))
-    name, size = "short", 2
+    name, layout, size = "short", ">i2", 2
 
 
 class IntegerConverter(NumberConverter):
     """``org.apache.kafka.connect.converters.IntegerConverter``."""
 
     shape = Shape(ConnectSchema(SchemaType.INT32, optional=True))
-    name, size = "integer", 4
+    name, layout, size = "integer", ">i4", 4
 
 
 class LongConverter(NumberConverter):
     """``org.apache.kafka.connect.converters.LongConverter``."""
 
     shape = Shape(ConnectSchema(SchemaType.INT64, optional=True))
-    name, size = "long", 8
+    name, layout, size = "long", ">i8", 8
 
 
 class FloatConverter(NumberConverter):
     """``org.apache.kafka.connect.converters.FloatConverter``."""
 
     shape = Shape(ConnectSchema(SchemaType.FLOAT32, optional=True))
-    name, kinds, size = "float", _FRACTIONS, 4
+    name, layout, kinds, size = "float", ">f4", _FRACTIONS, 4
 
     def to_bits(self, column: Column) -> Column:
         return _java("Float", "floatToIntBits", column).cast("bigint")
@@ -169,7 +175,7 @@ class DoubleConverter(NumberConverter):
     """``org.apache.kafka.connect.converters.DoubleConverter``."""
 
     shape = Shape(ConnectSchema(SchemaType.FLOAT64, optional=True))
-    name, kinds, size = "double", _FRACTIONS, 8
+    name, layout, kinds, size = "double", ">f8", _FRACTIONS, 8
 
     def to_bits(self, column: Column) -> Column:
         return _java("Double", "doubleToLongBits", column).cast("bigint")

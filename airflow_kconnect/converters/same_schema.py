@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.converters.base import (
     NO_HINTS,
+    BatchParser,
     Converter,
     Decoded,
     Hints,
@@ -41,6 +42,14 @@ class OneShapeConverter(Converter):
         value, error = self.read(raw)
         decoded = decode_as_one_shape(value, self.shape, shapes)
         return decoded if error is None else decoded._replace(error=error)
+
+    def plain_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        parser = self.parser()
+        return {index: parser for index, shape in enumerate(shapes) if parser is not None and shape == self.shape}
+
+    def parser(self) -> BatchParser | None:
+        """Optional: makes Arrow columns of messages, with the same data as `read` makes."""
+        return None
 
     @abstractmethod
     def read(self, raw: Column) -> tuple[Column, Column | None]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, Width
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, Shape
-from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.base import BatchParser, Encoded
+from airflow_kconnect.converters.plain_parsers import TextParser
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class StringConverter(OneShapeConverter):
         from airflow_kconnect.converters.java_text import java_text
 
         return Encoded(java_text(shape.schema, column).cast("binary"), None)
+
+    def parser(self) -> BatchParser:
+        return TextParser()
 
     def read(self, raw: Column) -> tuple[Column, Column | None]:
         from pyspark.sql import functions as F

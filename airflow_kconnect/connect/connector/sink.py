@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.task import SinkTask
@@ -130,15 +130,20 @@ class SplitWriter(ABC):
         """Called instead of `close` after an error: remove what was written."""
 
 
-ParsedPart = tuple[int, "pa.StructArray"]
-"""The index of a shape, and the keys or values of a batch, all of which have that shape and are not null.
+ParsedPart = tuple[int, "pa.Array"]
+"""The index of a shape, and the keys or values of a batch, all of which have that shape and are not null unless the
+renderer `takes_nulls`.
 
 Dates and timestamps have Arrow's types for them, or are Connect's numbers: days and milliseconds since the epoch.
+Schemaless data are texts: JSON as `to_json` of a VARIANT writes it.
 """
 
 
 class BatchRenderer(ABC):
     """Renders rows for a `SplitWriter` in the process where the records were parsed; pickled into the tasks."""
+
+    takes_nulls: ClassVar[bool] = False
+    """Whether values may be null: tombstones, and null data of a shape."""
 
     @abstractmethod
     def render(self, offsets: pa.Array, key: ParsedPart | None, value: ParsedPart) -> pa.RecordBatch | None:

@@ -26,7 +26,7 @@ from airflow_kconnect.connect.config import (
     nullable,
 )
 from airflow_kconnect.connect.connector.datasets import Dataset, files
-from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
@@ -215,6 +215,17 @@ class DirectorySinkConnector(NativeSinkConnector):
 
         self._held = (held_lines if self._format == "json" else held_parquet)(frame, self._tables)
         return self._held.rows
+
+    def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        if self._tables is not None:
+            return None
+        if self._format == "json":
+            from airflow_kconnect.connectors.directory.plain_json import plain_json
+
+            return plain_json(values)
+        from airflow_kconnect.connectors.directory.plain_parquet import plain_parquet
+
+        return plain_parquet(values)
 
     def writer(self) -> SplitWriter:
         from airflow_kconnect.connectors.directory.writers import DirectoryWriter

@@ -9,20 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
+from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 
 _OFFSET = ("kafka_offset", "kafka_offset")
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
-# As Jackson writes them in rows that come as lines. The backslash is first: the escapes of the others contain one.
-_ESCAPES = {"\\": "\\\\", '"': '\\"'} | {chr(code): f"\\u{code:04X}" for code in range(0x20)}
-_ESCAPES |= {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class Encoder(Protocol):
@@ -45,21 +42,11 @@ class JsonEncoder:
 
     def write(self, rows: pa.RecordBatch) -> None:
         is_text = rows.schema.names[0] == "line"
-        self._out.write(text_buffer(rows.column("line") if is_text else json_strings(rows.column("string"))))
+        self._out.write(text_buffer(rows.column("line") if is_text else quoted(rows.column("string"))))
 
     def finish(self) -> None:
         if self._zip:
             self._zip.close()
-
-
-def json_strings(column: pa.Array) -> pa.Array:
-    """Texts as JSON lines; nulls as ``null``."""
-    present = np.bincount(np.frombuffer(text_buffer(column), np.uint8), minlength=128)
-    for character, escape in _ESCAPES.items():
-        if present[ord(character)]:
-            column = pc.replace_substring(column, character, escape)
-    lines = pc.binary_join_element_wise('"', column, '"\n', "")
-    return pc.coalesce(lines, "null\n") if column.null_count else lines
 
 
 class ParquetEncoder:

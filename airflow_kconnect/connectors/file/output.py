@@ -54,5 +54,7 @@ def text_buffer(column: pa.Array) -> memoryview:
         return memoryview(b"")
     large = pa.types.is_large_string(column.type) or pa.types.is_large_binary(column.type)
     _, offsets, data = column.buffers()
+    if data is None:  # there are only nulls
+        return memoryview(b"")
     edges = np.frombuffer(offsets, np.int64 if large else np.int32)
     return memoryview(data)[edges[column.offset] : edges[column.offset + len(column)]]

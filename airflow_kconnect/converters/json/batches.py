@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType
+from airflow_kconnect.connect.data import DECIMAL, TIME, ConnectSchema, SchemaType
 from airflow_kconnect.converters.json.envelopes import Pattern
+from airflow_kconnect.converters.json.values import DAY_MS
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def parser_of(schema: ConnectSchema | None, patterns: Iterable[Pattern]) -> Payl
     fields = tuple((name, type_) for name, type_ in types if type_ is not None)
     decimals = [member for member in schema.fields if logical_name(member.schema) == DECIMAL]
     scales = {member.name: decimal_scale(member.schema) for member in decimals}
-    return StructParser(tuple(patterns), fields, scales) if len(fields) == len(types) else None
+    times = frozenset(member.name for member in schema.fields if logical_name(member.schema) == TIME)
+    return StructParser(tuple(patterns), fields, scales, times) if len(fields) == len(types) else None
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,12 @@ class StructParser(PayloadParser):
 
     :param fields: names of the struct's fields, and their types in Arrow's JSON.
     :param scales: scale of the decimal fields; in JSON they are strings.
+    :param times: names of the fields whose milliseconds are of a day.
     """
 
     fields: tuple[tuple[str, str], ...]
     scales: Mapping[str, int]
+    times: frozenset[str] = frozenset()
     brackets = b"{", b"}"
 
     @property
@@ -127,13 +131,15 @@ class StructParser(PayloadParser):
         return None if columns is None else pa.StructArray.from_arrays(columns, fields=list(self.type))
 
     def _column(self, name: str, values: pa.Array) -> pa.Array:
-        """:raises ValueError: a text is not a decimal of at most eight bytes."""
+        """:raises ValueError: a text is not a decimal of at most eight bytes, or a time is not of a day."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if pa.types.is_floating(values.type):
             # As in BigDecimal, there is no negative zero.
             return pc.add(values, 0.0)
+        if name in self.times and not _are_between(values, 0, DAY_MS - 1):
+            raise ValueError
         scale = self.scales.get(name)
         return values if scale is None else decimals(values, scale)
 
@@ -219,6 +225,13 @@ def _number(text: str) -> int:
     if not 1 <= len(data) <= _LONG_BYTES:
         raise ValueError
     return int.from_bytes(data, "big", signed=True)
+
+
+def _are_between(values: pa.Array, first: int, last: int) -> bool:
+    import pyarrow.compute as pc
+
+    edges = pc.min_max(values).as_py()
+    return edges["min"] is None or (first <= edges["min"] and edges["max"] <= last)
 
 
 def _arrow_type(schema: ConnectSchema) -> str | None:

@@ -44,11 +44,16 @@ class PartDecoder:
 
     @property
     def parsers(self) -> dict[str, BatchParser]:
-        """The additional columns of the reader, and the parsers that make them from the part's bytes."""
-        return {
-            f"{self._part}_parsed_{index}": parser
-            for index, parser in self._converter.batch_parsers(self._shapes).items()
-        }
+        """The additional columns of the reader for `decode`, and the parsers that make them from the part's bytes."""
+        return self._named(self._converter.batch_parsers(self._shapes))
+
+    @property
+    def plain_parsers(self) -> dict[str, BatchParser]:
+        """The same for rows that are rendered without Catalyst."""
+        return self._named(self._converter.plain_parsers(self._shapes))
+
+    def _named(self, parsers: Mapping[int, BatchParser]) -> dict[str, BatchParser]:
+        return {f"{self._part}_parsed_{index}": parser for index, parser in parsers.items()}
 
     @property
     def id_headers(self) -> dict[str, IdHeader]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.sink import BatchRenderer, SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.converters.base import BatchParser
 from airflow_kconnect.kafka.headers import headers_of_all
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.conversion.encoding import converter_of
@@ -128,7 +129,7 @@ class SinkJobs:
         if self._needs_spark or self._dead_letters or self._chain.links or self._checked_headers:
             return None
         used_key = self._key if self._keeps_key else None
-        if not all(decoder.parsers for decoder in (used_key, self._value) if decoder is not None):
+        if not all(decoder.plain_parsers for decoder in (used_key, self._value) if decoder is not None):
             return None
         return self._kind.renderer(used_key.shapes if used_key else (), self._value.shapes)
 
@@ -137,7 +138,8 @@ class SinkJobs:
 
         :param renderer: see `renderer`.
         """
-        reader = self._reader(splits, frozenset(), keeps_parsed=False)
+        parsers = [decoder.plain_parsers for _, decoder in self._decoders]
+        reader = self._reader(splits, frozenset(), parsers, keeps_parsed=False)
         writing = self._writing(splits, self._kind.writers(None, len(splits)), progress)
         return plain_move(reader, renderer, writing, keeps_key=self._keeps_key)
 
@@ -156,7 +158,9 @@ class SinkJobs:
         return with_reports(rows, self.plain_move(renderer, splits, progress)), None
 
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
-        reader = self._reader(splits, self._columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
+        parsers = [decoder.parsers for _, decoder in self._decoders]
+        keeps_parsed = self._settings.errors.reports or self._dead_letters
+        reader = self._reader(splits, self._columns, parsers, keeps_parsed=keeps_parsed)
         reader = replace(reader, largest=use_batches_of(spark, self._record_bytes))
         records, delivered = observed(read_splits(spark, reader), padded=False)
         frame = self._frame(records, splits)
@@ -178,15 +182,21 @@ class SinkJobs:
             if index in shapes:
                 self._kind.first_shape(split.topic, shapes[index])
 
-    def _reader(self, splits: list[SinkSplit], columns: frozenset[str], *, keeps_parsed: bool) -> ReaderSettings:
-        parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
+    def _reader(
+        self,
+        splits: list[SinkSplit],
+        columns: frozenset[str],
+        parsers: Iterable[Mapping[str, BatchParser]],
+        *,
+        keeps_parsed: bool,
+    ) -> ReaderSettings:
         headers = {part: header for _, decoder in self._decoders for part, header in decoder.id_headers.items()}
         columns = columns.union(*(decoder.columns for _, decoder in self._decoders))
         return ReaderSettings(
             self._consumer_config,
             tuple(splits),
             columns,
-            parsers,
+            {name: parser for part in parsers for name, parser in part.items()},
             keeps_parsed=keeps_parsed,
             id_headers=headers,
             checked_headers=self._checked_headers,

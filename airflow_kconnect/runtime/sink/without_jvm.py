@@ -57,22 +57,32 @@ def rendered_rows(
 def _rendered(
     reader: ReaderSettings, renderer: BatchRenderer, batch: pa.RecordBatch, keeps_key: bool
 ) -> pa.RecordBatch | None:
-    key, value = _parsed(batch, "key"), _parsed(batch, "value")
+    key, value = _parsed(batch, "key"), _parsed(batch, "value", nulls=renderer.takes_nulls)
     if value is None:
         return None
     if "key" not in reader.columns:
         return renderer.render(batch.column("kafka_offset"), None, value)
     if keeps_key:
         return None if key is None else renderer.render(batch.column("kafka_offset"), key, value)
-    # The reader has kept only those that it could not parse.
-    unread = batch.num_rows - batch.column("key").null_count
-    return None if unread else renderer.render(batch.column("kafka_offset"), None, value)
+    return renderer.render(batch.column("kafka_offset"), None, value) if _all_read(batch, "key") else None
 
 
-def _parsed(batch: pa.RecordBatch, part: Literal["key", "value"]) -> ParsedPart | None:
-    """The shape shared by all messages of the batch, and their payloads."""
+def _parsed(batch: pa.RecordBatch, part: Literal["key", "value"], *, nulls: bool = False) -> ParsedPart | None:
+    """The shape shared by all messages of the batch, and their payloads.
+
+    :param nulls: messages may be null, which fits each shape.
+    """
     prefix = f"{part}_parsed_"
-    for name in batch.schema.names:
-        if name.startswith(prefix) and not batch.column(name).null_count:
-            return int(name.removeprefix(prefix)), batch.column(name)
-    return None
+    columns = {name: batch.column(name) for name in batch.schema.names if name.startswith(prefix)}
+    for name, column in columns.items():
+        if not column.null_count:
+            return int(name.removeprefix(prefix)), column
+    if not nulls or not columns or not _all_read(batch, part):
+        return None
+    used = [name for name, column in columns.items() if column.null_count < len(column)] or [*columns][:1]
+    return (int(used[0].removeprefix(prefix)), columns[used[0]]) if len(used) == 1 else None
+
+
+def _all_read(batch: pa.RecordBatch, part: Literal["key", "value"]) -> bool:
+    """Whether each message is null or parsed: the reader has kept only the others."""
+    return bool(batch.column(part).null_count == batch.num_rows)

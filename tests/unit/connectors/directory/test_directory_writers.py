@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.directory import writers
+from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
-from airflow_kconnect.connectors.directory.writers import DirectoryWriter, json_strings
+from airflow_kconnect.connectors.directory.writers import DirectoryWriter
 
 SPLIT = SinkSplit("t", 3, 10, 100)
 
@@ -152,9 +153,9 @@ class TestErrors:
 
 @given(st.lists(st.none() | st.text(alphabet='a"\\\n\x1f é😀', max_size=6), max_size=8))
 def test_lines_of_strings_are_their_json(texts: list[str | None]) -> None:
-    lines = b"".join(json_strings(pa.array(texts, pa.string())).cast(pa.binary()).to_pylist())
+    lines = b"".join(quoted(pa.array(texts, pa.string())).cast(pa.binary()).to_pylist())
     assert [json.loads(line) for line in lines.splitlines()] == texts
 
 
 def test_control_characters_are_escaped_as_jackson_does() -> None:
-    assert json_strings(pa.array(["\x1f\b"])).to_pylist() == ['"\\u001F\\b"\n']
+    assert quoted(pa.array(["\x1f\b"])).to_pylist() == ['"\\u001F\\b"\n']

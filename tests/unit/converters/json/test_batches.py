@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType, struct
+from airflow_kconnect.connect.data import DECIMAL, TIME, ConnectSchema, SchemaType, struct
 from airflow_kconnect.converters.json.batches import PayloadParser, parser_of
 from airflow_kconnect.converters.json.envelopes import Pattern
 
@@ -48,6 +48,13 @@ def test_no_zero_is_negative() -> None:
     assert of_schema is not None
     amounts = of_schema.parse(pa.array([message('{"amount":-0.0}')], pa.binary())).to_pylist()
     assert str(amounts[0]["amount"]) == "0.0"
+
+
+def test_times_are_within_a_day() -> None:
+    of_schema = parser_of(struct(("at", ConnectSchema(SchemaType.INT32, name=TIME))), [PATTERN])
+    assert of_schema is not None
+    for number, expected in ((0, {"at": 0}), (86_399_999, {"at": 86_399_999}), (86_400_000, None), (-1, None)):
+        assert of_schema.parse(pa.array([message({"at": number})], pa.binary())).to_pylist() == [expected]
 
 
 def decimal(unscaled: int) -> str:
