@@ -5,7 +5,9 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 # With a new pip: that of Python 3.11 needs two and a half times as much CPU for all this.
 VENV := $(PYTHON) -m venv --upgrade-deps
-PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
+# Into the environment whose programs are in a folder; CI has another program do it.
+INSTALL = $(1)/pip install --disable-pip-version-check
+PIP = $(call INSTALL,$(BIN)) --constraint constraints.txt
 
 .PHONY: setup demo test test-all fuzz torture lowest newcomer lint docs format bench clean help
 
@@ -61,7 +63,7 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 
 .venv-lowest/.ready: pyproject.toml constraints-lowest.txt
 	$(VENV) .venv-lowest
-	$(LOWEST)/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
+	$(call INSTALL,$(LOWEST)) --quiet --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
 	@touch $@
 
 NEWCOMER := newcomer
