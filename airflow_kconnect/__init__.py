@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from airflow_kconnect.operators.deadlines import FreshBy
     from airflow_kconnect.operators.folder import connectors_from_folder
+    from airflow_kconnect.operators.group import KafkaConnectorGroupOperator
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
     from airflow_kconnect.operators.operations import (
@@ -70,6 +71,7 @@ __all__ = [
     "ConnectorStateSensor",
     "FreshBy",
     "KafkaConnectHook",
+    "KafkaConnectorGroupOperator",
     "KafkaSinkOperator",
     "KafkaSourceOperator",
     "PauseConnectorOperator",
@@ -111,6 +113,7 @@ _MODULES = {
     "ConnectorStateSensor": "sensors.states",
     "FreshBy": "operators.deadlines",
     "KafkaConnectHook": "hooks.kconnect",
+    "KafkaConnectorGroupOperator": "operators.group",
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
     "PauseConnectorOperator": "operators.operations",

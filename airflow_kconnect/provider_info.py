@@ -24,7 +24,9 @@ def get_provider_info() -> dict[str, Any]:
                 "tags": ["kafka", "software"],
             }
         ],
-        "operators": _modules("operators.approvals", "operators.kafka_connect", "operators.operations"),
+        "operators": _modules(
+            "operators.approvals", "operators.group", "operators.kafka_connect", "operators.operations"
+        ),
         "sensors": _modules("sensors.positions", "sensors.slots", "sensors.states"),
         "triggers": _modules("triggers.lag", "triggers.positions", "triggers.spark_job"),
         "hooks": _modules("hooks.kconnect", "hooks.spark_job"),

@@ -21,9 +21,11 @@ from airflow_kconnect.submit.direct import (
     by_python,
     direct_command,
     direct_environment,
+    driver_is_local,
     needs_no_spark,
     starts_spark_itself,
 )
+from airflow_kconnect.submit.group import GroupProgress
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
@@ -58,6 +60,9 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     `token` must be set before: that of the run spec, the prefix of each event of the job. Without it no line of the
     output is treated as an event.
 
+    `group` is set before for the job of a group: the reports and errors of its connectors are there, and the log has a
+    line for the end of each, and how many have ended instead of their phases.
+
     `on_tracking_url` is called with that address, and with that of the driver's own UI, as soon as it is known.
 
     While it runs, the log gets a line at least every `silence_s` seconds.
@@ -85,6 +90,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.error: dict[str, Any] | None = None
         self.tracking_url: str | None = None
         self.token: str | None = None
+        self.group: GroupProgress | None = None
         self._without_spark = False
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
@@ -99,14 +105,15 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         if self._connection["master"].startswith("local"):
             self._conf = socket_conf(folder) | self._conf
 
-    def without_spark_if_possible(self, config: Mapping[str, Any]) -> None:
-        """Start the job of a connector without Spark if it would use nothing of it."""
-        self._without_spark = needs_no_spark(config, self._connection["master"], self._connection["deploy_mode"])
+    def without_spark_if_possible(self, *configs: Mapping[str, Any]) -> None:
+        """Start the job of some connectors without Spark if they would use nothing of it."""
+        master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
+        self._without_spark = all(needs_no_spark(config, master, deploy_mode) for config in configs)
 
     @property
-    def needs_no_spark(self) -> bool:
-        """Whether the job uses nothing of Spark, and runs on this machine."""
-        return self._without_spark
+    def driver_is_local(self) -> bool:
+        """Whether the whole job, its driver too, runs on this machine."""
+        return driver_is_local(self._connection["master"], self._connection["deploy_mode"])
 
     @property
     def is_direct(self) -> bool:
@@ -269,8 +276,13 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def _take(self, event: dict[str, Any]) -> None:
         if event.get("event") == "spark_ui":
             self.on_tracking_url(event["url"])
+        if self.group is not None and event.get("connector") is not None:
+            self._take_of_group(event, self.group)
+            return
         if event.get("event") == "error":
             self.error = event
+            if self.group is not None:
+                self.group.take(event)
             self.log.error("%s", describe_event(event))
             return
         if event.get("event") in ("phase", "progress"):
@@ -279,6 +291,18 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         if event.get("event") == "report":
             self.report = RunReport.of(event["report"]).as_dict()
         self.log.info("%s", describe_event(event))
+
+    def _take_of_group(self, event: dict[str, Any], group: GroupProgress) -> None:
+        """One line for the end of each connector; what else they do is counted in the signs of life."""
+        end = group.take(event)
+        self._heartbeat.doing(group.text())
+        if end is None:
+            return
+        self._heartbeat.heard()
+        if end.error is not None:
+            self.log.error("[%s] %s: %s", group.count(), end.connector, describe_event(event))
+        else:
+            self.log.info("[%s] %s", group.count(), describe_event(event))
 
     def _say(self, line: str) -> None:
         self.log.info("%s", line)

@@ -34,22 +34,22 @@ JDBC_URL = "jdbc_url"
 _URL_KEY, _USER_KEY, _PASSWORD_KEY = "connection.url", "connection.user", "connection.password"
 
 
-def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
+def with_login(config: Mapping[str, Any], worker: Mapping[str, Any], lookup: Lookup | None = None) -> dict[str, Any]:
     """A connector's configuration with references to the user and password of the connection in `connection.url`.
 
     Settings of the configuration itself are kept, and a user of its own is not combined with another user's password.
 
     :param config: the configuration, variables not resolved.
     :param worker: the worker's keys, variables not resolved.
+    :param lookup: one that knows what was looked up before.
     """
     url_config = {_URL_KEY: config.get(_URL_KEY)}
     url_variables = [variable for _, variable in task_variables(url_config, worker) if variable.key == JDBC_URL]
     if len(url_variables) != 1 or url_variables[0].provider != AIRFLOW_CONNECTION or _USER_KEY in config:
         return dict(config)
     conn_id = url_variables[0].path
-    try:
-        connection = BaseHook.get_connection(conn_id)
-    except AirflowNotFoundException:  # reported when the URL is looked up
+    connection = (lookup or Lookup(worker)).connection(conn_id)
+    if connection is None:  # reported when the URL is looked up
         return dict(config)
     login = {
         key: f"${{{AIRFLOW_CONNECTION}:{conn_id}:{field}}}"
@@ -70,7 +70,7 @@ def with_database_url(config: Mapping[str, Any], worker: Mapping[str, Any]) -> d
         return dict(config)
 
 
-def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, str]:
+def look_up(config: Mapping[str, Any], worker: Mapping[str, Any], lookup: Lookup | None = None) -> dict[str, str]:
     """The values of Airflow's variables in the configurations of connector and worker, by `Variable.address`.
 
     Called in a task, never when a DAG is parsed. All values are registered with Airflow's masker, except host, port,
@@ -78,9 +78,10 @@ def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, s
 
     :param config: the connector's configuration, variables not resolved; empty if there is none.
     :param worker: the worker's keys, variables not resolved.
+    :param lookup: one that knows what was looked up before.
     :raises ConfigError: with all variables that have no value or that the worker forbids.
     """
-    lookup = _Lookup(task_providers(worker))
+    lookup = lookup or Lookup(worker)
     values: dict[str, str] = {}
     errors: dict[str, list[str]] = {}
     for key, variable in chain(task_variables(config, worker), task_variables(worker, worker)):
@@ -94,15 +95,33 @@ def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, s
     return values
 
 
-class _Lookup:
-    """Queries Airflow once for each connection."""
+class Lookup:
+    """Queries Airflow once for each connection and each variable.
 
-    def __init__(self, providers: Mapping[str, TaskConfigProvider]) -> None:
-        self._providers = providers
+    :param worker: the worker's keys, variables not resolved.
+    """
+
+    def __init__(self, worker: Mapping[str, Any]) -> None:
+        self._providers: Mapping[str, TaskConfigProvider] = task_providers(worker)
         self._connections: dict[str, Connection | None] = {}
+        self._values: dict[str, str] = {}
 
     def value(self, variable: Variable) -> str:
         """:raises ProviderProblem: there is none, or the worker forbids it."""
+        if variable.address not in self._values:
+            self._values[variable.address] = self._look(variable)
+        return self._values[variable.address]
+
+    def connection(self, conn_id: str) -> Connection | None:
+        """None if it does not exist."""
+        if conn_id not in self._connections:
+            try:
+                self._connections[conn_id] = BaseHook.get_connection(conn_id)
+            except AirflowNotFoundException:
+                self._connections[conn_id] = None
+        return self._connections[conn_id]
+
+    def _look(self, variable: Variable) -> str:
         self._providers[variable.provider].check(variable.path or variable.key)
         providers: dict[str, Callable[[str, str], str]] = {
             AIRFLOW_CONNECTION: self._of_connection,
@@ -113,7 +132,7 @@ class _Lookup:
     def _of_connection(self, conn_id: str, field: str) -> str:
         if not conn_id:
             raise ProviderProblem("names no field: write ${airflow:conn_id:field}")
-        connection = self._connection(conn_id)
+        connection = self.connection(conn_id)
         if connection is None:
             raise ProviderProblem(f"names the Airflow connection `{printable(conn_id)}`, which does not exist")
         if field == JDBC_URL:
@@ -124,14 +143,6 @@ class _Lookup:
         if field not in _PLAIN_FIELDS:
             register_secret(fields[field])
         return fields[field]
-
-    def _connection(self, conn_id: str) -> Connection | None:
-        if conn_id not in self._connections:
-            try:
-                self._connections[conn_id] = BaseHook.get_connection(conn_id)
-            except AirflowNotFoundException:
-                self._connections[conn_id] = None
-        return self._connections[conn_id]
 
 
 def _jdbc_url(connection: Connection) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import register_secret, register_secrets
-from airflow_kconnect.hooks.variables import look_up, with_login
+from airflow_kconnect.hooks.variables import Lookup, look_up, with_login
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
-from airflow_kconnect.submit.registered import Connector, registered_config
+from airflow_kconnect.submit.registered import Connector, read_registered, registered_config
 from airflow_kconnect.submit.worker_defaults import with_defaults
+
+if TYPE_CHECKING:
+    from airflow_kconnect.stores.config_topic.state import ClusterConfig
 
 
 @dataclass(frozen=True)
@@ -48,26 +52,46 @@ class Configurations:
         return Configurations({}, self.worker, self.variables).resolved()[1]
 
 
+class TaskWorker:
+    """The worker's keys in a task, to be combined with the configurations of connectors.
+
+    What it has looked up in Airflow for one of them it does not look up again. Created in a task (or in a thread of a
+    trigger), never when a DAG is parsed. Makes no connection to a broker. Airflow masks all secrets.
+
+    :param worker_config: worker keys; they override those of the connection.
+    :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
+    :ivar keys: the worker's keys, variables not resolved.
+    :raises ConfigError: the connection is missing or wrong.
+    """
+
+    def __init__(self, worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None) -> None:
+        connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)
+        self.keys = with_defaults({**connection, **(worker_config or {})})
+        register_secrets(self.keys)
+        self._lookup = Lookup(self.keys)
+
+    def configurations(self, config: Mapping[str, Any]) -> Configurations:
+        """A connector's configuration with the worker's, and Airflow's variables in both.
+
+        :param config: variables not resolved; empty if only Kafka matters.
+        :raises ConfigError: variables have no value.
+        """
+        register_secrets(config)
+        config = with_login(config, self.keys, self._lookup)
+        return Configurations(config, self.keys, look_up(config, self.keys, self._lookup))
+
+
 def configurations(
     config: Mapping[str, Any],
     worker_config: Mapping[str, Any] | None,
     kafka_conn_id: str | None,
 ) -> Configurations:
-    """Combine a task's parameters, look up Airflow's variables, and have Airflow mask all secrets.
-
-    Called in a task (or in a thread of a trigger), never when a DAG is parsed. Makes no connection to a broker.
+    """The configurations of one connector and its worker; see `TaskWorker`.
 
     :param config: the connector's configuration; empty if only Kafka matters.
-    :param worker_config: worker keys; they override those of the connection.
-    :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
     :raises ConfigError: the connection is missing or wrong, or variables have no value.
     """
-    connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)
-    worker = with_defaults({**connection, **(worker_config or {})})
-    register_secrets(config)
-    register_secrets(worker)
-    config = with_login(config, worker)
-    return Configurations(config, worker, look_up(config, worker))
+    return TaskWorker(worker_config, kafka_conn_id).configurations(config)
 
 
 def given_config(
@@ -82,9 +106,34 @@ def given_config(
     :raises ConfigError: it is not a configuration, or there is no connector of this name.
     :raises RetriableError: the broker is unavailable.
     """
-    name = registered_name(connector, folder)
-    if name is None:
+    if registered_name(connector, folder) is None:
         return connector_config(connector, folder)
-    config = registered_config(name, configurations({}, worker_config, kafka_conn_id).resolved()[1])
-    register_secrets(config)
-    return dict(config)
+    registered = RegisteredConfigs(TaskWorker(worker_config, kafka_conn_id).configurations({}))
+    return registered.config(connector, folder)
+
+
+class RegisteredConfigs:
+    """The configurations of connectors that are registered, or given otherwise. The config topic is read once.
+
+    :param worker: of the worker alone.
+    """
+
+    def __init__(self, worker: Configurations) -> None:
+        self._worker = worker
+
+    def config(self, connector: Connector, folder: Path | None) -> dict[str, Any]:
+        """The configuration of a connector; see `given_config`."""
+        name = registered_name(connector, folder)
+        if name is None:
+            return connector_config(connector, folder)
+        config = registered_config(name, self._keys, cluster=self._cluster)
+        register_secrets(config)
+        return dict(config)
+
+    @cached_property
+    def _keys(self) -> dict[str, Any]:
+        return self._worker.resolved()[1]
+
+    @cached_property
+    def _cluster(self) -> ClusterConfig:
+        return read_registered(self._keys)

@@ -5,6 +5,7 @@ reported.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -34,6 +35,8 @@ _UNKNOWN = "NotFound"
 
 TOKEN = "token"
 """Key in the data of a run: the prefix of the job's events."""
+GROUP = "group"
+"""The same: what the group is, for people."""
 
 
 class TrackedSparkSubmitOperator(SparkSubmitOperator):
@@ -112,7 +115,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
         self._hook.adopt(str(external_id))
         facts = self._facts_of_job(context)
-        self.log.info("Job %s runs %s of connector %s", external_id, facts.get("run_id"), facts.get("connector"))
+        self.log.info("Job %s runs %s of %s", external_id, facts.get("run_id"), _subject(facts))
         if not self.deferrable:
             super().poll_until_complete(external_id, context)
             return
@@ -144,7 +147,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
     def _error_of(self, event: dict[str, Any], facts: dict[str, Any]) -> BaseException:
         if error := event.get("error"):
             return connector_error(int(error["exit_code"]), str(error["message"]), str(error["error"]))
-        text = f"connector {facts.get('connector')}: job {event['job_id']} {event['message']}"
+        text = f"{_subject(facts)}: job {event['job_id']} {event['message']}"
         if event.get("log"):
             text += f". The driver's log: {event['log']}"
         match event["status"]:
@@ -185,6 +188,11 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             poll_interval_s=max(self._status_poll_interval, _KUBERNETES_POLL_S),
             deadline_epoch_s=deadline_epoch_s,
         )
+
+
+def _subject(facts: Mapping[str, Any]) -> str:
+    """What the job moves, from the data of a run."""
+    return str(facts.get(GROUP) or f"connector {facts.get('connector')}")
 
 
 def _by_exit_code(exit_code: int | None, text: str) -> ConnectorRunError:

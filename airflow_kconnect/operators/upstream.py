@@ -30,10 +30,12 @@ def with_upstream(replay: Replay, operator: BaseOperator, context: Context) -> R
 
 
 def _reports(returned: Any) -> Iterator[Mapping[str, Any]]:
-    """Reports of sources among what tasks have returned; a mapped task has returned several."""
+    """Reports of sources among what tasks have returned; a mapped task and a group have returned several."""
     if isinstance(returned, Mapping):
         if returned.get("kind") == "source":
             yield returned
+        elif "kind" not in returned:
+            yield from _reports(returned.values())
     elif isinstance(returned, Iterable) and not isinstance(returned, str | bytes):
         for each in returned:
             yield from _reports(each)

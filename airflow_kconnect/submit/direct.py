@@ -29,7 +29,7 @@ def needs_no_spark(config: Mapping[str, Any], master: str, deploy_mode: str | No
 
     :param config: of the connector; variables need not be resolved.
     """
-    return _is_here(master, deploy_mode) and looks_hosted(texts_of(config)[0])
+    return driver_is_local(master, deploy_mode) and looks_hosted(texts_of(config)[0])
 
 
 def starts_spark_itself(master: str, deploy_mode: str | None, spark: SparkSubmit) -> bool:
@@ -37,10 +37,11 @@ def starts_spark_itself(master: str, deploy_mode: str | None, spark: SparkSubmit
 
     The spark-submit of another Spark is started as it is: it may be a script of the user's own.
     """
-    return _is_here(master, deploy_mode) and spark.pyspark is not None
+    return driver_is_local(master, deploy_mode) and spark.pyspark is not None
 
 
-def _is_here(master: str, deploy_mode: str | None) -> bool:
+def driver_is_local(master: str, deploy_mode: str | None) -> bool:
+    """Whether the whole job, its driver too, runs on this machine."""
     return is_local(master) and deploy_mode != "cluster"
 
 

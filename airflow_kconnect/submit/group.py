@@ -135,6 +135,15 @@ class GroupProgress:
         self._running[name] = None
         return None
 
+    @property
+    def silent(self) -> list[str]:
+        """The connectors of which the job has not said how they ended."""
+        return [name for name, end in self._ends.items() if end is None]
+
+    def count(self) -> str:
+        """How many connectors have ended, of how many."""
+        return f"{len(self._ends) - len(self.silent):,}/{len(self._ends):,}"
+
     def ends(self, why: str) -> list[MemberEnd]:
         """How each connector has ended, in their order. Called when the job has ended.
 

@@ -47,6 +47,11 @@ class Heartbeat:
         if event.get("event") in ("phase", "progress"):
             self.say(describe_event(event))
 
+    def doing(self, text: str) -> None:
+        """What is being done now; shown with the next sign of life."""
+        if text != self._doing:
+            self._doing, self._since = text, time.monotonic()
+
     def say(self, text: str) -> None:
         """Show a line."""
         with self._lock:

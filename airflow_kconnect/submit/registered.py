@@ -59,14 +59,17 @@ def read_registered(worker: Mapping[str, Any], timeout_s: float = 20.0) -> Clust
     return reader.look(ConfigTopicState.snapshot)
 
 
-def registered_config(name: str, worker: Mapping[str, Any], timeout_s: float = 20.0) -> dict[str, str]:
+def registered_config(
+    name: str, worker: Mapping[str, Any], timeout_s: float = 20.0, *, cluster: ClusterConfig | None = None
+) -> dict[str, str]:
     """The configuration of a registered connector, with its `name` in it; variables not resolved.
 
     :param worker: worker keys, variables resolved. :param timeout_s: as for `read_registered`.
+    :param cluster: what that has read before.
     :raises ConfigError: there is no such connector. :raises DataError: its record cannot be read.
     :raises RetriableError: the broker is unavailable.
     """
-    cluster = read_registered(worker, timeout_s)
+    cluster = cluster or read_registered(worker, timeout_s)
     registered = cluster.connector(name)
     if registered is None:
         similar = get_close_matches(name, cluster.connectors, n=1)

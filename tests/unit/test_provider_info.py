@@ -29,7 +29,7 @@ _ONLY_IN_YAML = ("versions", "state", "lifecycle", "build-system", "source-date-
 _KINDS = ("operators", "hooks", "sensors", "triggers")
 _BASES = {
     f"airflow_kconnect.{name}"
-    for name in ("operators.base", "operators.reporting", "operators.tracking", "sensors.base")
+    for name in ("operators.base", "operators.jobs", "operators.reporting", "operators.tracking", "sensors.base")
 }
 _HEAVY = ("pyspark", "confluent_kafka", "pyarrow", "pandas", "numpy")
 

@@ -87,13 +87,17 @@ class DriverPods:
             ) from error
 
     async def _last_events(self, namespace: str, name: str) -> dict[str, dict[str, Any]]:
-        """Events by name. Without permission to read logs there are none, and only the exit code is known."""
+        """Events by name. Without permission to read logs there are none, and only the exit code is known.
+
+        Those of a group's connectors are left out: of most of them the end of the log would not have any.
+        """
         lines: list[str] = []
         with contextlib.suppress(Exception):
             lines = await self._hook.read_logs(name=name, namespace=namespace, since_seconds=_LAST_LOG_S)
         # Each line begins with Kubernetes' timestamp.
         events = (parse_event(line.partition(" ")[2], self._token) for line in lines)
-        return {str(event["event"]): event for event in events if event and event.get("event") in ("report", "error")}
+        own = [event for event in events if event is not None and event.get("connector") is None]
+        return {str(event["event"]): event for event in own if event.get("event") in ("report", "error")}
 
 
 def missing_provider() -> ConfigError:

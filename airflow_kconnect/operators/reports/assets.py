@@ -9,6 +9,7 @@ from urllib.parse import quote
 from airflow.sdk import Asset, AssetAlias
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.topic_rules import check_topic_name
 from airflow_kconnect.operators.reports.lineage import kafka_namespace
@@ -56,6 +57,14 @@ def static_config(connector: Connector) -> dict[str, str]:
     except ConfigError:
         return {}
     return {key: text for key, text in config.items() if not any(mark in text for mark in _UNKNOWN_YET)}
+
+
+def static_kind(connector: Connector) -> str | None:
+    """Whether a connector is a source or a sink, if that is known when a DAG is parsed."""
+    name = static_config(connector).get("connector.class")
+    if name is None or not registry().knows(CONNECTORS, name):
+        return None
+    return registry().connector(name).kind
 
 
 def asset_server(kafka_conn_id: str | None, worker_config: Mapping[str, Any] | None) -> str:

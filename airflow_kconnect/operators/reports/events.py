@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -60,15 +61,39 @@ def add_outlet_facts(
     :param partitions: whether they are events of the partition of the run's interval. Airflow records those of an alias
         without one.
     """
+    _add_facts(context, outlets, event_facts(report), report["replay"], partitions=partitions)
+
+
+def add_group_facts(
+    context: Context, outlets: Iterable[Any], reports: Sequence[Mapping[str, Any]], *, partitions: bool = False
+) -> None:
+    """`add_outlet_facts` for the connectors of a group: what all of them have moved."""
+    replay = next((report["replay"] for report in reports if report["replay"]), None)
+    records: Counter[str] = Counter()
+    for report in reports:
+        records.update(report["records"])
+    facts = {
+        "connectors": [report["connector"] for report in reports][:_MOST],
+        "count": len(reports),
+        "records": dict(records),
+        "complete": all(report["complete"] for report in reports),
+        **({"replay": replay} if replay else {}),
+    }
+    _add_facts(context, outlets, facts, replay, partitions=partitions)
+
+
+def _add_facts(
+    context: Context, outlets: Iterable[Any], facts: Mapping[str, Any], replay: str | None, *, partitions: bool
+) -> None:
     events = context.get("outlet_events")
     if events is None:
         return
-    key = _partition_key(context, report) if partitions else None
+    key = _partition_key(context, replay) if partitions else None
     for asset in outlets:
         if not isinstance(asset, Asset):
             continue
         event = events[asset]
-        event.extra = {**event_facts(report), **event.extra}
+        event.extra = {**facts, **event.extra}
         if key is None:
             continue
         if not hasattr(event, "add_partitions"):
@@ -77,13 +102,13 @@ def add_outlet_facts(
         event.add_partitions(key)
 
 
-def _partition_key(context: Context, report: Mapping[str, Any]) -> str | None:
+def _partition_key(context: Context, replay: str | None) -> str | None:
     """The start of the interval, in UTC; None if the run has none, or if it is a partition's by its timetable."""
     run = context["dag_run"]
     if getattr(run, "partition_key", None):
         return None
-    if report["replay"]:
-        start: datetime | None = moment_of(str(report["replay"]).partition("/")[0])
+    if replay:
+        start: datetime | None = moment_of(replay.partition("/")[0])
     else:
         start = getattr(run, "data_interval_start", None)
     if start is None:

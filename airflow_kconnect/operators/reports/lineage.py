@@ -41,6 +41,43 @@ def lineage_of(
     """
     from airflow_kconnect.operators.reports.lineage_facets import operator_lineage
 
+    inputs, outputs = _moved(config, kind, servers, report)
+    return operator_lineage(inputs, outputs, report, error)
+
+
+def group_lineage(
+    members: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any] | None]],
+    servers: str,
+    error: str | None = None,
+) -> OperatorLineage[Any, Any]:
+    """The lineage of a group's run: the datasets of all its connectors.
+
+    :param members: of each connector configuration, kind and report, see `lineage_of`.
+    :param error: why the task failed.
+    """
+    from airflow_kconnect.operators.reports.lineage_facets import operator_lineage
+
+    inputs: list[Moved] = []
+    outputs: list[Moved] = []
+    for config, kind, report in members:
+        read, written = _moved(config, kind, servers, report)
+        inputs += read
+        outputs += written
+    return operator_lineage(_distinct(inputs), _distinct(outputs), None, error)
+
+
+def _distinct(moved: Iterable[Moved]) -> list[Moved]:
+    """Each dataset once; of one that several connectors move, how many rows it was is not known."""
+    found: dict[Dataset, Moved] = {}
+    for each in moved:
+        found[each.dataset] = Moved(each.dataset) if each.dataset in found else each
+    return list(found.values())
+
+
+def _moved(
+    config: Mapping[str, Any], kind: str, servers: str, report: Mapping[str, Any] | None
+) -> tuple[list[Moved], list[Moved]]:
+    """What a run reads and what it writes."""
     props = {key: str(value) for key, value in config.items()}
     outside = _known(_datasets(props, report))
     cluster = kafka_namespace(servers)
@@ -50,7 +87,7 @@ def lineage_of(
     outputs = _counted(written, records.get("written"))
     if records.get("dead_lettered") and (dead_letters := props.get(DEAD_LETTER_TOPIC)):
         outputs.append(Moved(Dataset(cluster, dead_letters), records["dead_lettered"]))
-    return operator_lineage(_counted(read, records.get("read")), outputs, report, error)
+    return _counted(read, records.get("read")), outputs
 
 
 def _datasets(props: Mapping[str, str], report: Mapping[str, Any] | None) -> Sequence[Dataset]:

@@ -17,3 +17,4 @@ collect_ignore = [] if AIRFLOW >= (3, 3) else ["test_retries.py", "test_metrics.
 def _nobody_paused_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs ask the config topic whether their connector is paused; here is no broker that has one."""
     monkeypatch.setattr("airflow_kconnect.operators.states.target_state", lambda name, worker: "STARTED")
+    monkeypatch.setattr("airflow_kconnect.operators.groups.members.not_started", lambda names, worker: {})
