@@ -6,6 +6,7 @@ import gc
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from graphlib import TopologicalSorter
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, named
@@ -125,7 +126,7 @@ class GroupRun:
     def _ended(self, name: str) -> MemberEnd:
         with speaking_for(name):
             try:
-                report = self._run(self._specs[name], self._spark.session_of(name))
+                report = self._run(self._spec_of(name), self._spark.session_of(name))
             except ConnectError as error:
                 return self._failed(name, error)
             except Exception as error:
@@ -135,6 +136,17 @@ class GroupRun:
                 return self._failed(name, InternalError(self._hide(named(error))))
             emit("report", report=report.as_dict())
             return MemberEnd(name, report.as_dict())
+
+    def _spec_of(self, name: str) -> RunSpec:
+        """The run of a connector: a sink's replay takes what sources before it have replayed."""
+        spec = self._specs[name]
+        if spec.replay is None:
+            return spec
+        with self._changed:
+            reports = [self._ends[other].report for other in self._before[name]]
+        moved = [report for report in reports if report is not None and report["replay"] == str(spec.replay)]
+        written = [entry for report in moved for entry in report["ranges"]]
+        return replace(spec, replay=replace(spec.replay, written=[*spec.replay.written, *written]))
 
     def _failed(self, name: str, error: ConnectError) -> MemberEnd:
         event = {

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.group.run import GroupRun, still_idle, weights
 from airflow_kconnect.runtime.process.progress import speaker
@@ -147,3 +150,19 @@ def test_a_run_speaks_for_its_connector() -> None:
 def test_priorities_are_weights_of_pools() -> None:
     spec = group("a", {"name": "b", "kconnect.group.priority": "3"}, {"name": "c", "kconnect.group.priority": "-3"})
     assert weights(spec) == {"b": 4}
+
+
+def test_a_sinks_replay_takes_what_its_source_has_replayed() -> None:
+    moved = {"topic": "orders", "partition": 0, "start": 3, "end": 5}
+    seen: dict[str, list[Mapping[str, Any]]] = {}
+
+    def run(spec: RunSpec, session: LazySession) -> RunReport:
+        assert spec.replay is not None
+        seen[spec.config["name"]] = list(spec.replay.written)
+        return replace(report(spec), replay=str(spec.replay), ranges=[moved])
+
+    source, sink = {"name": "read", "topic": "orders"}, {"name": "write", "topics": "orders"}
+    spec = group(sink, source)
+    replays = tuple(replace(each, replay=Replay(0, 3_600_000, "key")) for each in spec.runs)
+    GroupRun(replace(spec, runs=replays), run).run()
+    assert seen == {"read": [], "write": [moved]}
