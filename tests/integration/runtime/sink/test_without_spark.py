@@ -70,7 +70,7 @@ def test_spark_starts_when_a_record_needs_it_and_nothing_is_doubled(
     assert "starting Spark" in report["durations_s"]
 
 
-@pytest.mark.parametrize("killed", ["workers", "driver"])
+@pytest.mark.parametrize("killed", ["workers", pytest.param("driver", marks=pytest.mark.exhaustive)])
 def test_a_run_whose_processes_are_killed_is_completed_by_the_next(
     killed: str, sink: dict[str, str], worker_props: dict[str, str], tmp_path: Path
 ) -> None:
@@ -88,12 +88,3 @@ def test_a_run_whose_processes_are_killed_is_completed_by_the_next(
     _ended(start_job(sink, worker_props, tmp_path / "next", conf=_BROKEN))
 
     assert _lines(sink) == _expected(range(_RECORDS))
-
-
-def test_spark_moves_the_splits_if_its_retries_are_wanted(
-    sink: dict[str, str], worker_props: dict[str, str], tmp_path: Path
-) -> None:
-    """Retries of tasks are Spark's: a master that asks for them gets it."""
-    job = start_job(sink, worker_props, tmp_path / "job", conf=_BROKEN, master="local[2,4]")
-    assert job.wait() == EXIT_RETRIABLE
-    assert "Spark's JVM ended while it was starting" in job.event("error")["message"]

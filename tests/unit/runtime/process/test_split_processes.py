@@ -215,6 +215,34 @@ class TestFailures:
                 _facts(mortal, _pid, 1)
 
 
+# Prints whether the job of a master has such processes.
+_ASKING = """
+import json, os, sys
+os.environ["KCONNECT_SPARK_OPTIONS"] = json.dumps(["--master", sys.argv[1]])
+os.environ["PYSPARK_PYTHON"] = sys.argv[2]
+from airflow_kconnect.runtime.process import split_processes
+split_processes.start()
+print(split_processes.of_this_job() is not None)
+split_processes.end()
+"""
+
+
+@pytest.mark.parametrize(
+    ("master", "python", "expected"),
+    [
+        ("local", sys.executable, True),
+        ("local[*]", sys.executable, True),
+        ("local[2]", sys.executable, True),
+        ("local[2,4]", sys.executable, False),  # Spark tries tasks again
+        ("local-cluster[1,1,1024]", sys.executable, False),
+        ("local[2]", "/usr/bin/python3", False),
+    ],
+)
+def test_they_are_used_where_they_are_what_sparks_workers_would_be(master: str, python: str, expected: bool) -> None:
+    command = [sys.executable, "-c", _ASKING, master, python]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [str(expected)]
+
+
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGTERM])
 def test_all_end_with_the_driver(signal_: signal.Signals, tmp_path: Path) -> None:
     driver = subprocess.Popen([sys.executable, "-c", _DRIVER, str(tmp_path)])
