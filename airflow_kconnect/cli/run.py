@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from airflow_kconnect.cli.connectors.arguments import NameOrFile
+from airflow_kconnect.cli.connectors.arguments import NamesOrFiles
+from airflow_kconnect.cli.running.group import Members, run_many
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
 from airflow_kconnect.cli.worker import Servers, WorkerFile
+from airflow_kconnect.connect.group import MAX_PARALLEL
 
 
 def run(
-    connector: NameOrFile,
+    connectors: NamesOrFiles = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", metavar="DIR", help="Also the connectors of all files in a folder.", show_default=False
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="GROUP",
+            help="The registered connectors with this `kconnect.group`.",
+            show_default=False,
+        ),
+    ] = None,
+    max_parallel: Annotated[
+        int, typer.Option("--max-parallel", min=1, help="Of several connectors: how many run at once.")
+    ] = MAX_PARALLEL,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
@@ -37,14 +58,18 @@ def run(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the job's whole log.")] = False,
 ) -> None:
-    """Run a connector once: move what is new since its last run, then end.
+    """Run connectors once: move what is new since their last runs, then end.
 
-    Examples: `kconnect run orders.json`, `kconnect run orders --master 'local[4]' --conf spark.driver.memory=4g`
+    Examples: `kconnect run orders.json`, `kconnect run orders returns.json --master 'local[4]'`,
+    `kconnect run --folder connectors/ --max-parallel 8`
 
     NAME is a registered connector, whose configuration is in the worker's `config.storage.topic`; a file that exists
     wins over a name. The configuration is checked first, and all its errors are shown. Source connectors continue from
     the offset topic, sink connectors from their consumer group; interrupting a run loses nothing, the next one
     resumes. A connector that is paused or stopped is not run (`kconnect resume`); replays and dry runs are.
+
+    Several connectors are one job on one Spark; sinks wait for the sources that feed them. If one fails, the others run
+    nevertheless, and the exit code tells: 1 before 5, 3, 4.
 
     Exit codes: 0 done, or paused; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is unavailable,
     try again; 4 a newer run has taken over; 5 a bug; 130 interrupted.
@@ -53,4 +78,10 @@ def run(
         raise typer.BadParameter("is for replays: name the interval with --replay", param_hint="--again")
     options = RunOptions(worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose,
                          interval=replay, again=again, dry_run=dry_run)  # fmt: skip
-    run_once(connector, options)
+    names = connectors or []
+    if not names and folder is None and group is None:
+        raise typer.BadParameter("name a connector, or several with --folder or --group", param_hint="NAME|FILE")
+    if len(names) == 1 and folder is None and group is None:
+        run_once(names[0], options)
+    else:
+        run_many(Members(names, folder, group, max_parallel), options)

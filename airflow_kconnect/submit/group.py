@@ -8,7 +8,8 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
 from airflow_kconnect.connect.group import MemberEnd, check_group, lost, name_of
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event
+from airflow_kconnect.connect.run_end import is_idle, why_incomplete
 from airflow_kconnect.connect.validation.spark_keys import PREFIX, spark_settings
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.submit.preflight import check_configuration
@@ -114,7 +115,7 @@ class GroupProgress:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._ends: dict[str, MemberEnd | None] = dict.fromkeys(names)
-        self._running: dict[str, None] = {}
+        self._running: dict[str, str] = {}
         self.error: Mapping[str, Any] | None = None
 
     def take(self, event: Mapping[str, Any]) -> MemberEnd | None:
@@ -132,8 +133,18 @@ class GroupProgress:
             return self._end(replace(before, report=RunReport.of(event["report"]).as_dict()))
         if kind == "error":
             return self._end(replace(before, error=_without_event(event)))
-        self._running[name] = None
+        self._running[name] = describe_event(event)
         return None
+
+    @property
+    def ended(self) -> list[MemberEnd]:
+        """How those have ended that have."""
+        return [end for end in self._ends.values() if end is not None]
+
+    @property
+    def running(self) -> Mapping[str, str]:
+        """The connectors that have begun and not ended, and what each of them does, in the words of its last event."""
+        return self._running
 
     @property
     def silent(self) -> list[str]:
@@ -153,7 +164,7 @@ class GroupProgress:
 
     def text(self) -> str:
         """One line: how many connectors have ended, failed, run."""
-        ended = [end for end in self._ends.values() if end is not None]
+        ended = self.ended
         failures = sum(1 for end in ended if end.error is not None)
         names = list(self._running)
         parts = [f"{len(ended):,} of {len(self._ends):,} connectors done"]
@@ -209,5 +220,16 @@ def _row(end: MemberEnd) -> tuple[str, ...]:
         seconds = f"{end.report['durations_s'].get('total', 0.0):.1f}"
     if end.error is not None:
         return (end.connector, "failed", records, seconds, f"{end.error['error']}: {problem_of(end.error)}")
-    done = end.report is None or end.report["complete"]
-    return (end.connector, "done" if done else "not complete", records, seconds, "")
+    return (end.connector, _how(end.report or {}), records, seconds, _remark(end.report or {}))
+
+
+def _how(report: Mapping[str, Any]) -> str:
+    if not report.get("complete", True):
+        return "not complete"
+    return "nothing new" if report and is_idle(report) else "done"
+
+
+def _remark(report: Mapping[str, Any]) -> str:
+    """What there is to say about a run that has not failed."""
+    texts = [*why_incomplete(report.get("incomplete", ())), *map(first_line, report.get("warnings", ()))]
+    return "" if not texts else texts[0] + (f" (and {len(texts) - 1} more)" if len(texts) > 1 else "")

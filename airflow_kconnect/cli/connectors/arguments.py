@@ -29,6 +29,15 @@ NameOrFile = Annotated[
         autocompletion=connector_names,
     ),
 ]
+NamesOrFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME|FILE]...",
+        help="Names of connectors, or their files (.json, .yaml or .properties).",
+        show_default=False,
+        autocompletion=connector_names,
+    ),
+]
 ConnectorFile = Annotated[
     str,
     typer.Argument(

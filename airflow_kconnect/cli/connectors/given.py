@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.dag_keys import GROUP_NAME
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import read_registered
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
+
+if TYPE_CHECKING:
+    from airflow_kconnect.stores.config_topic.state import ConnectorState
 
 _SUFFIXES = (".json", ".properties", *YAML_SUFFIXES)
 
@@ -43,6 +48,18 @@ class Given:
         return f"Given({self.config.get('name')!r}, file={self.file})"
 
 
+@dataclass(frozen=True)
+class ManyGiven:
+    """Connectors as a command was given them.
+
+    :param found: in the order in which they are named.
+    :param errors: of those that cannot be read or have no name, by what the command says of them.
+    """
+
+    found: list[Given] = field(default_factory=list)
+    errors: dict[str, ConfigError] = field(default_factory=dict)
+
+
 def given(connector: str, worker: Mapping[str, str]) -> Given:
     """What NAME|FILE means. A file that exists wins over a name.
 
@@ -50,10 +67,34 @@ def given(connector: str, worker: Mapping[str, str]) -> Given:
     :raises ConfigError: it is neither a file nor the name of a registered connector.
     :raises RetriableError: the broker is unavailable.
     """
-    name = operations.registered_name(connector)
+    return _given(connector, worker, _Registered(worker))
+
+
+def many_given(connectors: Iterable[str], worker: Mapping[str, str], group: str | None = None) -> ManyGiven:
+    """What several NAME|FILE mean. The config topic is read once, if at all.
+
+    :param worker: as for `given`.
+    :param group: the registered connectors with this `kconnect.group`, too.
+    :raises ConfigError: there are none. :raises RetriableError: the broker is unavailable.
+    """
+    registered, many = _Registered(worker), ManyGiven()
+    of_group = [] if group is None else registered.of_group(group)
+    for connector in dict.fromkeys([*connectors, *of_group]):
+        try:
+            each = _given(connector, worker, registered, is_name=connector in of_group)
+            operations.connector_name(each.config)
+        except ConfigError as error:
+            many.errors[connector] = error
+        else:
+            many.found.append(each)
+    return many
+
+
+def _given(connector: str, worker: Mapping[str, str], registered: _Registered, *, is_name: bool = False) -> Given:
+    name = connector if is_name else operations.registered_name(connector)
     if name is None:
         return Given(file_config(connector), dict(worker), Path(connector))
-    return Given(registered_config(name, worker), dict(worker), None)
+    return Given(registered.config(name), dict(worker), None)
 
 
 def file_config(file: str) -> dict[str, Any]:
@@ -66,26 +107,54 @@ def file_config(file: str) -> dict[str, Any]:
     return connector_config(path)
 
 
-def registered_config(name: str, worker: Mapping[str, str]) -> dict[str, Any]:
-    """The configuration that is registered under a name. :raises ConfigError: there is none; see `given`."""
-    check_listening(worker)
-    with resolved({}, worker) as (_, keys):
-        known = read_registered(keys).connectors
-        if name in known:
-            return {**known[name].texts, "name": name}
-        raise ConfigError({"connector": [_neither(name, known, keys)]})
+class _Registered:
+    """The connectors of the config topic, which is read when it is first asked for. :param worker: as for `given`."""
 
+    def __init__(self, worker: Mapping[str, str]) -> None:
+        self._worker = worker
 
-def _neither(name: str, registered: Mapping[str, object], keys: Mapping[str, Any]) -> str:
-    others = operations.known_names(keys)
-    if name in others:
-        return not_registered(name)
-    meant = {Path(file).stem: file for file in _files(Path())} | {each: each for each in (*others, *registered)}
-    similar = get_close_matches(name, meant, n=1)
-    hint = "give the connector's file, or register it with `kconnect create FILE`"
-    if similar:
-        hint = f"did you mean `{meant[similar[0]]}`?"
-    return f"`{name}` is neither a file nor a connector registered at {keys.get('bootstrap.servers')}: {hint}"
+    def config(self, name: str) -> dict[str, Any]:
+        """What is registered under a name. :raises ConfigError, RetriableError: as `given`."""
+        if name in self._connectors:
+            return {**self._connectors[name].texts, "name": name}
+        raise ConfigError({"connector": [self._neither(name)]})
+
+    def of_group(self, group: str) -> list[str]:
+        """The names of those of a group. :raises ConfigError: there are none."""
+        groups: dict[str, list[str]] = {}
+        for name, each in self._connectors.items():
+            groups.setdefault(each.texts.get(GROUP_NAME, "").strip(), []).append(name)
+        if members := groups.get(group):
+            return sorted(members)
+        known = ", ".join(sorted(filter(None, groups))) or "none"
+        raise ConfigError({"--group": [f"names no connector: none has `{GROUP_NAME}` {group}. Groups are: {known}"]})
+
+    @cached_property
+    def _connectors(self) -> Mapping[str, ConnectorState]:
+        check_listening(self._worker)
+        with resolved({}, self._worker) as (_, keys):
+            return read_registered(keys).connectors
+
+    @cached_property
+    def _others(self) -> set[str]:
+        with resolved({}, self._worker) as (_, keys):
+            return operations.known_names(keys)
+
+    @property
+    def _servers(self) -> Any:
+        with resolved({}, self._worker) as (_, keys):
+            return keys.get("bootstrap.servers")
+
+    def _neither(self, name: str) -> str:
+        if name in self._others:
+            return not_registered(name)
+        meant = {Path(file).stem: file for file in _files(Path())}
+        meant |= {each: each for each in (*self._others, *self._connectors)}
+        similar = get_close_matches(name, meant, n=1)
+        hint = "give the connector's file, or register it with `kconnect create FILE`"
+        if similar:
+            hint = f"did you mean `{meant[similar[0]]}`?"
+        return f"`{name}` is neither a file nor a connector registered at {self._servers}: {hint}"
 
 
 def not_registered(name: str) -> str:

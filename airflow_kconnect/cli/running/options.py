@@ -42,7 +42,7 @@ class RunOptions:
 
     @property
     def spark_conf(self) -> dict[str, str]:
-        """The settings of `conf`. :raises typer.BadParameter: one is no pair."""
+        """The settings of `conf`. :raises typer.BadParameter: one is not KEY=VALUE."""
         settings = {}
         for pair in self.conf:
             key, equals, value = pair.partition("=")

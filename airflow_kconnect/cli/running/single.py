@@ -20,17 +20,23 @@ from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.run_display import display_of, show_report
 from airflow_kconnect.cli.running.job import JobEnd, run_job
 from airflow_kconnect.cli.running.options import RunOptions
-from airflow_kconnect.cli.worker import resolved_worker, worker_config
+from airflow_kconnect.cli.worker import resolved, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.direct import needs_no_spark
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.preflight import check_configuration
-from airflow_kconnect.submit.statuses import INTERRUPTED as INTERRUPTED_TEXT
 from airflow_kconnect.submit.statuses import failures_shown, interruptions_shown, show_failure, show_target_state
 
-INTERRUPTED = 130
+INTERRUPTED, INTERRUPTED_TEXT = 130, statuses.INTERRUPTED
+INTERRUPTED_EVENT: Mapping[str, Any] = {
+    "error": KeyboardInterrupt.__name__,
+    "message": INTERRUPTED_TEXT,
+    "exit_code": INTERRUPTED,
+    "errors": None,
+}
 NO_REPORT = "SparkError"
 _STARTING = "starting Spark"
 
@@ -45,7 +51,7 @@ class RunOutcome:
 
     exit_code: int
     report: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
     state: dict[str, str] | None = None
     hint: str | None = None
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=40))
@@ -59,9 +65,8 @@ def run_once(connector: str, options: RunOptions) -> None:
         outcome = _run(connector, options, settings, console)
     except ConnectError as error:
         outcome = RunOutcome(error.exit_code, error=error_event(error))
-    except KeyboardInterrupt as error:
-        event = {"error": type(error).__name__, "message": INTERRUPTED_TEXT, "exit_code": INTERRUPTED, "errors": None}
-        outcome = RunOutcome(INTERRUPTED, error=event)
+    except KeyboardInterrupt:
+        outcome = RunOutcome(INTERRUPTED, error=INTERRUPTED_EVENT)
     _present(outcome, console, options.as_json)
     raise typer.Exit(outcome.exit_code)
 
@@ -90,11 +95,11 @@ def _run(connector: str, options: RunOptions, conf: Mapping[str, str], console: 
 
 
 def _state(name: str, worker: Mapping[str, str]) -> str:
-    keys = resolved_worker(worker)
-    state = target_state(name, keys)
-    if state != STARTED:
-        show_target_state(name, state, keys)
-    return state
+    with resolved({}, worker) as (_, keys):
+        state = target_state(name, keys)
+        if state != STARTED:
+            show_target_state(name, state, keys)
+        return state
 
 
 def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
