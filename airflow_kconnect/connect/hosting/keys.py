@@ -20,6 +20,7 @@ HOSTED = "kconnect.hosted"
 GROUP_ID = "kconnect.hosted.group.id"
 IDLE_MS = "kconnect.hosted.idle.ms"
 MEMORY = "kconnect.hosted.memory"
+OWN_JVM = "kconnect.hosted.own.jvm"
 START_TIMEOUT_MS = "kconnect.hosted.start.timeout.ms"
 WORKERS = "kconnect.hosted.workers"
 
@@ -89,6 +90,16 @@ def define_hosted_keys(definition: ConfigDef) -> None:
         "In how many Connect workers a hosted connector's tasks run at most, each in a JVM of its own: one next to the "
         "Spark driver, the others on executors. Not set: as many as `tasks.max`. On a local master there is one.",
         validator=nullable(Range.at_least(1)),
+        group=_GROUP,
+    )
+    definition.define(
+        OWN_JVM,
+        Type.BOOLEAN,
+        False,
+        Importance.LOW,
+        "Whether a hosted connector has a JVM of its own also in a job of several connectors. These otherwise share "
+        "one, as those on a Connect worker do: code of a plug-in could then read the secrets of the others, and a JVM "
+        "that ends takes all of its runs with it.",
         group=_GROUP,
     )
     define_connector_key(definition, _GROUP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 
 CLASS = "airflow_kconnect.OffsetFilter"
 """The interceptor."""
@@ -34,7 +34,7 @@ def worker_keys(worker: Mapping[str, str], group: str) -> dict[str, str]:
     return {"consumer.group.id": group, key: _first(worker.get(key, ""))}
 
 
-def allow(jvm: HostJvm, ranges: Iterable[tuple[TopicPartition, int, int]]) -> None:
+def allow(jvm: HostGateway, ranges: Iterable[tuple[TopicPartition, int, int]]) -> None:
     """Let consumers see these offsets; without this none.
 
     :param ranges: partition, first offset, and the one after the last.
@@ -43,7 +43,7 @@ def allow(jvm: HostJvm, ranges: Iterable[tuple[TopicPartition, int, int]]) -> No
     jvm.call("handing over the ranges of the replay", lambda: jvm.view.airflow_kconnect.OffsetFilter.allow(text))
 
 
-def first_given(jvm: HostJvm) -> dict[TopicPartition, int]:
+def first_given(jvm: HostGateway) -> dict[TopicPartition, int]:
     """The first offset of each partition of which tasks were given records."""
     text = str(jvm.call("asking for the records given", jvm.view.airflow_kconnect.OffsetFilter.first))
     lines = (line.split("\t") for line in text.splitlines())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,13 +41,13 @@ class ClassArchive:
             return [*_SILENT, f"-XX:SharedArchiveFile={self._file}"]
         if not self._is_written:
             return []
-        self._part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        self._part = self._file.with_name(f"{self._file.name}.{os.getpid()}-{secrets.token_hex(4)}")
         return [*_SILENT, f"-XX:ArchiveClassesAtExit={self._part}"]
 
     @property
     def is_wanted(self) -> bool:
         """Whether the JVM writes the archive when it ends by itself."""
-        return self._part is not None
+        return self._part is not None and self._file is not None and not self._file.is_file()
 
     def keep(self) -> None:
         """Use what the JVM has written from now on: it has ended by itself."""

@@ -10,20 +10,19 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
-from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.hosted.java.class_archive import ClassArchive
+from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
 from airflow_kconnect.hosted.java.log import LogPump
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, java_environment
 
 log = logging.getLogger("kconnect.hosted")
-
-T = TypeVar("T")
 
 _PR_SET_PDEATHSIG = 1
 # Starts and short runs execute much code a few times: the quick compiler and the simplest collector suit them.
@@ -41,20 +40,16 @@ _ARCHIVE_S = 60.0
 _ANSWER_S = 150.0
 
 
-class JavaEnded(RetriableError):
-    """The JVM has ended by itself: it was killed, ran out of memory, or a plug-in called `System.exit`."""
+class HostJvm(HostGateway):
+    """One JVM with a py4j gateway on the loopback address, which requires a token. Use it as a context manager,
+    in a thread that stays as long as it is needed: Linux ends a JVM with the thread that has started it.
 
-
-class HostJvm:
-    """One JVM with a py4j gateway on the loopback address, which requires a token. Use it as a context manager.
-
-    Secrets reach it through the gateway or its environment, never on its command line.
+    Secrets reach it through the gateway, never on its command line.
 
     :param java: the launcher.
     :param class_path: jars.
-    :param folder: private to this run, for its log and its working directory.
+    :param folder: private, for its log and its working directory.
     :param memory: heap, such as ``512m``.
-    :param environment: variables added to those of this process.
     :param options: further Java options.
     :param appended: jars after those of the class path. An archive of classes that was written without them is used,
         and none is written.
@@ -67,18 +62,18 @@ class HostJvm:
         folder: Path,
         *,
         memory: str = "512m",
-        environment: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
         appended: Sequence[Path] = (),
     ) -> None:
-        self._folder, self._environment = folder, dict(environment or {})
+        super().__init__(folder, LogPump(folder))
         jars = os.pathsep.join(map(str, [*class_path, *appended]))
         self._archive = ClassArchive(java, class_path, is_written=not appended)
         self._command = [str(java.path), f"-Xmx{memory}", *_OPTIONS, *self._archive.options(), *options]
         self._command += [f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}", "-cp", jars, *_GATEWAY]
         self._process: subprocess.Popen[str] | None = None
-        self._gateway: Any = None
-        self.log = LogPump(folder)
+        self._parameters: Any = None
+        self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._left: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def __enter__(self) -> HostJvm:
         self.start()
@@ -92,7 +87,7 @@ class HostJvm:
 
         :raises SetupError: it ended at once; the text has what it printed.
         """
-        from py4j.java_gateway import GatewayParameters, JavaGateway
+        from py4j.java_gateway import GatewayParameters
 
         # What fails is raised; py4j would also log it, once for each attempt.
         logging.getLogger("py4j.java_gateway").setLevel(logging.CRITICAL)
@@ -100,13 +95,13 @@ class HostJvm:
         self.log.prepare()
         self._process = subprocess.Popen(
             self._command,
-            cwd=self._folder,
+            cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env={**java_environment(), **self._environment},
+            env=java_environment(),
             # Not a new session: a signal to the session of this job also ends the JVM.
             preexec_fn=_die_with_parent(),
         )
@@ -117,18 +112,31 @@ class HostJvm:
             raise
         assert self._process.stdout is not None
         self.log.follow(self._process.stdout)
-        parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True, read_timeout=_ANSWER_S)
-        self._gateway = JavaGateway(gateway_parameters=parameters)
+        self._parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True, read_timeout=_ANSWER_S)
+        self._gateway = self.new_gateway()
 
-    @property
-    def folder(self) -> Path:
-        """The folder that is private to this run."""
-        return self._folder
+    def connect(self, folder: Path) -> JvmConnection:
+        """Another connection to it.
 
-    @property
-    def view(self) -> Any:
-        """Java's packages: `view.java.util.HashMap()`."""
-        return self._gateway.jvm
+        :param folder: private to its user.
+        """
+        return JvmConnection(self, folder)
+
+    def new_gateway(self) -> Any:
+        """A gateway of py4j."""
+        from py4j.java_gateway import JavaGateway
+
+        gateway = JavaGateway(gateway_parameters=self._parameters)
+        self._clients.add(gateway._gateway_client)
+        return gateway
+
+    def disconnect(self, gateway: Any) -> None:
+        """End the threads in Java that answer a gateway which is no longer used. py4j frees Java's objects some time
+        later, with Python's own, and connects again for that: these threads end with the next that is disconnected.
+        """
+        self._left.add(gateway._gateway_client)
+        for client in list(self._left):
+            client.close()
 
     @property
     def pid(self) -> int:
@@ -141,51 +149,8 @@ class HostJvm:
         """Whether it runs."""
         return self._process is not None and self._process.poll() is None
 
-    def array(self, of: Any, *items: Any) -> Any:
-        """A Java array."""
-        array = self._gateway.new_array(of, len(items))
-        for index, item in enumerate(items):
-            array[index] = item
-        return array
-
-    def items(self, collection: Any) -> list[Any]:
-        """What is in a Java collection. py4j's own iteration takes any error for the end: part of a collection, or
-        nothing of it, would pass for the whole.
-        """
-        return list(collection.toArray())
-
-    def text_map(self, texts: Mapping[str, str]) -> Any:
-        """A `java.util.HashMap` of texts."""
-        result = self.view.java.util.HashMap()
-        for key, text in texts.items():
-            result.put(key, text)
-        return result
-
-    def java_class(self, name: str) -> Any:
-        """A `java.lang.Class` by its name."""
-        return self.view.java.lang.Class.forName(name)
-
-    def call(self, doing: str, function: Callable[[], T], *, timeout_s: float | None = None) -> T:
-        """The result of a function that uses the gateway.
-
-        :param doing: for the text of the error.
-        :param timeout_s: how long it may take; it runs in a thread of its own then, which is abandoned.
-        :raises JavaEnded: the JVM has ended. :raises RetriableError: it took too long.
-        :raises Py4JJavaError: Java threw an exception.
-        """
-        from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-
-        try:
-            return function() if timeout_s is None else _in_time(doing, function, timeout_s)
-        except Py4JJavaError:
-            raise
-        except (Py4JError, OSError) as error:
-            # A call that is cut off may have any of these errors.
-            if isinstance(error, Py4JNetworkError | OSError) or self._has_ended():
-                raise self.ended(doing) from None
-            raise
-
-    def _has_ended(self) -> bool:
+    def has_ended(self) -> bool:
+        """Whether it has ended; one that is just ending is waited for."""
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)
@@ -216,9 +181,8 @@ class HostJvm:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        if self._gateway is not None:
-            # No one is left whose objects could be freed.
-            self._gateway._gateway_client.is_connected = False
+        for client in list(self._clients):
+            client.is_connected = False  # no one is left whose objects could be freed
         self._archive.discard()
         self.log.close()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -241,6 +205,32 @@ class HostJvm:
             watchdog.cancel()
         code = self._process.wait()
         raise SetupError(f"Java {_end(code)} at its start: {' / '.join(lines[-3:]) or 'it printed nothing'}")
+
+
+class JvmConnection(HostGateway):
+    """One of several connections to a JVM."""
+
+    def __init__(self, jvm: HostJvm, folder: Path) -> None:
+        super().__init__(folder, jvm.log)
+        self._jvm = jvm
+        self._gateway = jvm.new_gateway()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the JVM runs."""
+        return self._jvm.is_alive
+
+    def has_ended(self) -> bool:
+        """Whether it has ended; one that is just ending is waited for."""
+        return self._jvm.has_ended()
+
+    def ended(self, doing: str) -> JavaEnded:
+        """The error for a JVM that ended while something was asked of it."""
+        return self._jvm.ended(doing)
+
+    def close(self) -> None:
+        """End it: its thread in Java ends."""
+        self._jvm.disconnect(self._gateway)
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
@@ -269,23 +259,3 @@ def _die_with_parent() -> Callable[[], None] | None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
     return ask
-
-
-def _in_time(doing: str, function: Callable[[], T], timeout_s: float) -> T:
-    results: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(function())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="hosted-call", daemon=True)
-    thread.start()
-    thread.join(timeout_s)
-    if thread.is_alive():
-        raise RetriableError(f"{doing} did not end within {timeout_s:.0f} s")
-    if errors:
-        raise errors[0]
-    return results[0]

@@ -19,7 +19,7 @@ appender.file.name=file
 appender.file.fileName={folder}/connect.log
 appender.file.filePattern={folder}/connect.log.%i
 appender.file.layout.type=PatternLayout
-appender.file.layout.pattern=[%d] %p %m (%c)%n
+appender.file.layout.pattern=[%d] %p %X{{connector.context}}%m (%c)%n
 appender.file.policies.type=Policies
 appender.file.policies.size.type=SizeBasedTriggeringPolicy
 appender.file.policies.size.size=5MB
@@ -28,7 +28,7 @@ appender.file.strategy.max=1
 appender.out.type=Console
 appender.out.name=out
 appender.out.layout.type=PatternLayout
-appender.out.layout.pattern=%p %m (%c)%n%throwable
+appender.out.layout.pattern=%p %X{{connector.context}}%m (%c)%n%throwable
 rootLogger.level=INFO
 rootLogger.appenderRef.file.ref=file
 rootLogger.appenderRef.out.ref=out
@@ -45,7 +45,7 @@ logger.offsets.level=ERROR
 _LEVEL = re.compile(r"(WARN|ERROR|FATAL) ")
 _FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")
 # Connect tries again without end, and shows the connector as running.
-_NO_TASKS = re.compile(r"Failed to reconfigure connector's tasks")
+_NO_TASKS = re.compile(r"Failed to reconfigure connector's tasks \((.*)\), ")
 _LINES_PER_MINUTE = 300
 _LONGEST_LINE = 4000
 _LAST_LINES = 5
@@ -63,9 +63,8 @@ class LogPump:
         self._thread: threading.Thread | None = None
         self._begun, self._count, self._left_out = time.monotonic(), 0, 0
         self._level = logging.WARNING
-        self._of_tasks = False
-        self.tasks_problem: list[str] = []
-        """Why Connect could not make the configurations of the tasks: exception and causes, at the last attempt."""
+        self._tasks_problems: dict[str, list[str]] = {}
+        self._problem: list[str] | None = None
 
     @property
     def file(self) -> Path:
@@ -93,6 +92,12 @@ class LogPump:
             self._thread.join(1)
         return f" Its last messages: {' / '.join(self._last)}" if self._last else ""
 
+    def tasks_problem(self, connector: str) -> list[str]:
+        """Why Connect could not make the configurations of a connector's tasks: exception and causes, at the last
+        attempt.
+        """
+        return self._tasks_problems.get(connector, [])
+
     def _read(self, output: IO[str]) -> None:
         try:
             while line := output.readline(_LONGEST_LINE):
@@ -106,13 +111,14 @@ class LogPump:
             self._level = logging.WARNING if head[1] == "WARN" else logging.ERROR
             line = line[head.end() :]
             self._last.append(line)
-            self._of_tasks = _NO_TASKS.search(line) is not None
-            if self._of_tasks:
-                self.tasks_problem = []
+            of_tasks = _NO_TASKS.search(line)
+            self._problem = None
+            if of_tasks is not None:
+                self._problem = self._tasks_problems[of_tasks[1]] = []
         elif not _FRAME.match(line) and line:
             self._last.append(line)
-            if self._of_tasks:
-                self.tasks_problem.append(line)
+            if self._problem is not None:
+                self._problem.append(line)
         now = time.monotonic()
         if now - self._begun > 60:
             self._tell_left_out()

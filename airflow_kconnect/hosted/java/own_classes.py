@@ -22,7 +22,10 @@ from airflow_kconnect.machine.spark_home import spark_home
 PACKAGE = "airflow_kconnect"
 """Java's package of the classes."""
 
-_SOURCES = (("airflow_kconnect.hosted.interval", "OffsetFilter"), ("airflow_kconnect.hosted.worker", "TopicGuard"))
+_SOURCES = (
+    ("airflow_kconnect.hosted.interval", "OffsetFilter"),
+    *(("airflow_kconnect.hosted.worker", name) for name in ("RunSecrets", "SharedPlugins", "TopicGuard")),
+)
 _COMPILER = ("janino-*.jar", "commons-compiler-*.jar")
 _DOING = "compiling the Java classes that runs of Java connectors need"
 

@@ -7,14 +7,15 @@ queue, a selector) counts as idle.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable
 from typing import Any
 
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 
-_PREFIX = "task-thread-"
-_CONNECTOR_PREFIX = "connector-thread-"
+_TASK = "task-thread-"
+_CONNECTOR = "connector-thread-"
 # Tasks may be added or replaced while a connector runs.
 _REMEMBERED_S = 2.0
 # Java calls a thread that waits in one of these runnable: a Kafka client polls like that.
@@ -30,8 +31,9 @@ class TaskThreads:
     :param connector: its name.
     """
 
-    def __init__(self, jvm: HostJvm, connector: str) -> None:
-        self._jvm, self._connector, self._prefix = jvm, connector, f"{_PREFIX}{connector}-"
+    def __init__(self, jvm: HostGateway, connector: str) -> None:
+        self._jvm = jvm
+        self._is_task, self._is_own = task_threads(connector).fullmatch, own_threads(connector).fullmatch
         self._beans: Any = None
         self._ids: list[int] = []
         self._known_s = 0.0
@@ -44,10 +46,7 @@ class TaskThreads:
         """Names of those that are there, and of the connector's own: after the end of the worker they are in methods
         of the plug-in that do not return.
         """
-        prefixes = (self._prefix, f"{_CONNECTOR_PREFIX}{self._connector}")
-        return self._jvm.call(
-            "looking at threads", lambda: [name for _, name in self._all() if name.startswith(prefixes)]
-        )
+        return self._jvm.call("looking at threads", lambda: [name for _, name in self._all() if self._is_own(name)])
 
     def _busy(self) -> bool:
         if time.monotonic() - self._known_s > _REMEMBERED_S:
@@ -62,12 +61,22 @@ class TaskThreads:
         return self._beans
 
     def _find(self) -> list[int]:
-        return [one for one, name in self._all() if name.startswith(self._prefix)]
+        return [one for one, name in self._all() if self._is_task(name)]
 
     def _all(self) -> list[tuple[int, str]]:
         """Ids and names."""
         infos = self._threads.getThreadInfo(self._threads.getAllThreadIds())
         return [(int(info.getThreadId()), str(info.getThreadName())) for info in infos if info is not None]
+
+
+def task_threads(connector: str) -> re.Pattern[str]:
+    """The names of its tasks' threads. Another connector in the JVM may have a name that begins with its name."""
+    return re.compile(rf"{_TASK}{re.escape(connector)}-\d+")
+
+
+def own_threads(connector: str) -> re.Pattern[str]:
+    """The names of its own thread and those of its tasks."""
+    return re.compile(rf"{_CONNECTOR}{re.escape(connector)}|{task_threads(connector).pattern}")
 
 
 def _is_busy(info: Any) -> bool:

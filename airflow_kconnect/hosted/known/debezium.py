@@ -29,8 +29,9 @@ Beans = Mapping[str, Mapping[str, Any]]
 Read = Callable[[str], Beans]
 """Reads the MBeans whose names match a pattern of `javax.management.ObjectName`."""
 
-DEBEZIUM = "debezium.*:type=connector-metrics,*"
-TASKS = "kafka.connect:type=source-task-metrics,*"
+DEBEZIUM = "debezium.*:type=connector-metrics,server={server},*"
+TASKS = "kafka.connect:type=source-task-metrics,connector={connector},*"
+"""Patterns with names that the reader knows, see `metrics.MBeans`: another connector may be in the same JVM."""
 
 READING = ("NumberOfEventsFiltered", "CurrentScn", "OffsetScn", "CommittedScn", "TotalProcessedRows")
 """Figures that move while a log is read, also where nothing of it is captured; all but the first are Oracle's."""
@@ -46,6 +47,7 @@ ATTRIBUTES = frozenset(
 )
 """The attributes that are needed: numbers, booleans, a text. Others are maps that change while they are read."""
 
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 # With these, nothing comes after the snapshot.
 _SNAPSHOT_MODES_WITHOUT_STREAM = ("initial_only",)
 # How many times the idle time they count.
@@ -130,6 +132,12 @@ def explanation(trace: str) -> tuple[str, str] | None:
 def is_debezium(connector_class: str) -> bool:
     """Whether a class is one of Debezium's connectors for databases, whose MBeans this module reads."""
     return connector_class.startswith("io.debezium.connector.")
+
+
+def server(config: Mapping[str, str]) -> str:
+    """What the MBeans of a connector have as `server`; ``*`` if its configuration does not say so."""
+    prefix = str(config.get("topic.prefix", "")).strip()
+    return prefix if _PLAIN.fullmatch(prefix) else "*"
 
 
 def streams(config: Mapping[str, str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from airflow_kconnect.connect.hosting.installed import java_plugins
@@ -12,30 +13,49 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.contents import write_services
 
 
-def plugin_properties(
-    plugin: JavaPlugin, props: Mapping[str, str], worker: WorkerConfig, folder: Path
-) -> dict[str, str]:
-    """`plugin.path` and `plugin.discovery` of the worker that hosts a connector.
+@dataclass(frozen=True)
+class PluginPath:
+    """What a Connect worker finds its plug-ins in; for two that are equal it finds the same classes.
+
+    :param elements: of `plugin.path`.
+    :param left_out: plug-ins below them that it must not see.
+    :param unnamed: a class that no manifest names, and which gets one.
+    """
+
+    elements: tuple[Path, ...]
+    left_out: frozenset[Path] = frozenset()
+    unnamed: JavaPlugin | None = None
+
+    def properties(self, folder: Path) -> dict[str, str]:
+        """`plugin.path` and `plugin.discovery` of the worker.
+
+        :param folder: private to its JVM; gets a folder of links if some plug-ins are left out.
+        """
+        elements = self.elements
+        if self.left_out:
+            links = folder / "plugins"
+            _link([each for each in JavaPlugins(elements).folders() if each not in self.left_out], links)
+            if self.unnamed is not None:
+                _with_services(self.unnamed, links / "unnamed")
+            elements = (links,)
+        # Service files are read in no time, while all other ways look at the classes of all jars.
+        return {"plugin.path": ",".join(map(str, elements)), "plugin.discovery": "service_load"}
+
+
+def plugin_path(plugin: JavaPlugin, props: Mapping[str, str], worker: WorkerConfig) -> PluginPath:
+    """Where the worker that hosts a connector finds plug-ins.
 
     Folders that do not exist are left out, and so are plug-ins with another version of the class: Connect would take
     the newest, also where the connector's own coordinates have an older one. A class that no manifest names gets one.
 
     :param plugin: the connector's class.
-    :param folder: private to this run; gets a folder of links if some plug-ins are left out.
     """
     everything = java_plugins(worker, coordinates_of(props))
-    elements = [element for element in everything.plugin_path if element.exists()]
+    elements = tuple(element for element in everything.plugin_path if element.exists())
     left_out = {other.folder for other in everything.versions(plugin.name)} - {plugin.folder}
-    if not plugin.has_manifest:
-        left_out.add(plugin.folder)
-    if left_out:
-        links = folder / "plugins"
-        _link([each for each in JavaPlugins(elements).folders() if each not in left_out], links)
-        if not plugin.has_manifest:
-            _with_services(plugin, links / "unnamed")
-        elements = [links]
-    # Service files are read in no time, while all other ways look at the classes of all jars.
-    return {"plugin.path": ",".join(map(str, elements)), "plugin.discovery": "service_load"}
+    if plugin.has_manifest:
+        return PluginPath(elements, frozenset(left_out))
+    return PluginPath(elements, frozenset({*left_out, plugin.folder}), plugin)
 
 
 def _link(plugins: Iterable[Path], links: Path) -> None:

@@ -14,13 +14,14 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
 from airflow_kconnect.connect.hosting.password_keys import note, was_asked
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.hosted.worker.internal_rest import InternalRest
 
 _REST_URL = "http://127.0.0.1:0/"  # of no server; other workers would forward requests to it
 _ASK_S = 90
 _PAUSE_S = 5
 _POLL_S = 0.1
+_ANSWER_POLL_S = 0.02
 
 log = logging.getLogger("kconnect.hosted")
 
@@ -85,9 +86,10 @@ class ConnectHerder:
     """
 
     def __init__(
-        self, jvm: HostJvm, properties: Mapping[str, str], *, worker_id: str, listening: Listening | None = None
+        self, jvm: HostGateway, properties: Mapping[str, str], *, worker_id: str, listening: Listening | None = None
     ) -> None:
         self._jvm, self._worker_id, self._listening = jvm, worker_id, listening
+        self._started = False
         self._herder, self._worker = jvm.call("preparing the Connect worker", lambda: self._assembled(properties))
 
     def validate(self, props: Mapping[str, str]) -> dict[str, list[str]]:
@@ -113,6 +115,7 @@ class ConnectHerder:
 
     def start(self) -> None:
         """Join the group. Returns at once; `put` waits until the worker leads it."""
+        self._started = True
         self._call("starting the Connect worker", self._herder.start)
 
     def put(self, name: str, props: Mapping[str, str]) -> None:
@@ -177,17 +180,26 @@ class ConnectHerder:
 
         :raises RetriableError: it did not end within that time.
         """
-        self._jvm.call("stopping the Connect worker", self._herder.stop, timeout_s=timeout_s)
+
+        def stop() -> None:
+            if not self._started:
+                self._close()
+            self._herder.stop()
+
+        self._jvm.call("stopping the Connect worker", stop, timeout_s=timeout_s)
+
+    def _close(self) -> None:
+        """Close what the worker has opened before its start."""
+        self._herder.halt()
 
     @property
     def is_running(self) -> bool:
         """Whether the worker is still at work, or has not been started: a worker that fails ends by itself."""
+        return self._jvm.is_alive and not self._jvm.call("asking for the worker", self._has_ended)
 
-        def has_ended() -> bool:
-            task = self._herder.herderTask()
-            return task is not None and bool(task.isDone())
-
-        return self._jvm.is_alive and not self._jvm.call("asking for the worker", has_ended)
+    def _has_ended(self) -> bool:
+        task = self._herder.herderTask()
+        return task is not None and bool(task.isDone())
 
     @property
     def _connect(self) -> Any:
@@ -200,7 +212,7 @@ class ConnectHerder:
         jvm, connect, java = self._jvm, self._connect, self._jvm.view.java
         texts = jvm.text_map(properties)
         try:
-            plugins = connect.runtime.isolation.Plugins(texts)
+            plugins = jvm.view.airflow_kconnect.SharedPlugins.of(texts)
             plugins.compareAndSwapWithDelegatingLoader()
             config = connect.runtime.distributed.DistributedConfig(texts)
             cluster = config.kafkaClusterId()
@@ -247,10 +259,18 @@ class ConnectHerder:
         return invoke.MethodHandleProxies.asInterfaceInstance(java_class("java.util.function.Supplier"), constant)
 
     def _ask(self, ask: Callable[[Any], None], timeout_s: int = _ASK_S) -> Any:
-        """The answer that a herder gives to a callback."""
+        """The answer that a herder gives to a callback.
+
+        :raises RetriableError: the worker has ended, and gives none.
+        """
         done = self._connect.util.FutureCallback()
         ask(done)
-        return done.get(timeout_s, self._jvm.view.java.util.concurrent.TimeUnit.SECONDS)
+        deadline = time.monotonic() + timeout_s
+        while not done.isDone() and time.monotonic() < deadline:
+            if self._has_ended() and not done.isDone():
+                raise RetriableError("the Connect worker has ended by itself; its log says why")
+            time.sleep(_ANSWER_POLL_S)
+        return done.get(0, self._jvm.view.java.util.concurrent.TimeUnit.SECONDS)
 
     def _call(self, doing: str, function: Callable[[], Any]) -> Any:
         from py4j.protocol import Py4JJavaError

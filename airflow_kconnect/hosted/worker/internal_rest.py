@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 
 _NAMESPACE = ("kconnect", "hosted")
 
@@ -21,7 +21,7 @@ class InternalRest:
     :param host: the name or address by which the other workers reach it.
     """
 
-    def __init__(self, jvm: HostJvm, client: Any, *, bind: str, host: str) -> None:
+    def __init__(self, jvm: HostGateway, client: Any, *, bind: str, host: str) -> None:
         self._jvm = jvm
         listener = f"http://[{bind}]:0" if ":" in bind else f"http://{bind}:0"
         texts = jvm.text_map({"listeners": listener, "rest.advertised.host.name": host})

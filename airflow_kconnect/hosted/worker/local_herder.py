@@ -30,10 +30,11 @@ class LocalHerder(ConnectHerder):
     Only for sinks, whose offsets are in consumer groups: those of sources would be gone with it.
     """
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the worker is still at work."""
-        return self._jvm.is_alive
+    def _has_ended(self) -> bool:
+        return False
+
+    def _close(self) -> None:
+        """Its `stop` does that."""
 
     def _assembled(self, properties: Mapping[str, str]) -> tuple[Any, Any]:
         """What `ConnectStandalone.createHerder` does."""
@@ -42,7 +43,7 @@ class LocalHerder(ConnectHerder):
         jvm, runtime = self._jvm, self._connect.runtime
         texts = jvm.text_map(properties)
         try:
-            plugins = runtime.isolation.Plugins(texts)
+            plugins = jvm.view.airflow_kconnect.SharedPlugins.of(texts)
             plugins.compareAndSwapWithDelegatingLoader()
             config = runtime.standalone.StandaloneConfig(texts)
             cluster = config.kafkaClusterId()

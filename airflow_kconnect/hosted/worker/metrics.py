@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 
 Read = Callable[..., Mapping[str, Mapping[str, Any]]]
 """From a pattern of MBean names to the attributes of each that matches; further arguments name the attributes that are
@@ -16,10 +16,16 @@ wanted, all without them.
 
 
 class MBeans:
-    """Reads MBeans; call it with a pattern such as ``kafka.connect:type=source-task-metrics,*``."""
+    """Reads MBeans of one connector; call it with a pattern such as
+    ``kafka.connect:type=source-task-metrics,connector={connector},*``: there may be others in the JVM.
 
-    def __init__(self, jvm: HostJvm) -> None:
-        self._jvm = jvm
+    :param connector: its name, for `{connector}` in patterns.
+    :param server: for `{server}`, see `debezium.server`.
+    """
+
+    def __init__(self, jvm: HostGateway, connector: str, server: str) -> None:
+        self._jvm, self._connector, self._name = jvm, connector, ""
+        self._of_server = server
         self._server: Any = None
 
     def __call__(self, pattern: str, *attributes: str) -> dict[str, dict[str, Any]]:
@@ -33,7 +39,9 @@ class MBeans:
         view = self._jvm.view
         if self._server is None:
             self._server = view.java.lang.management.ManagementFactory.getPlatformMBeanServer()
-        names = self._server.queryNames(view.javax.management.ObjectName(pattern), None)
+            self._name = view.org.apache.kafka.common.utils.Sanitizer.jmxSanitize(self._connector)
+        own = pattern.format(connector=self._name, server=self._of_server)
+        names = self._server.queryNames(view.javax.management.ObjectName(own), None)
         return {str(name.toString()): self._attributes(name, wanted) for name in self._jvm.items(names)}
 
     def _attributes(self, name: Any, wanted: Sequence[str]) -> dict[str, Any]:
@@ -78,6 +86,7 @@ class Counts:
         return max(0, self.read - self.written - self.active - self.skipped)
 
 
+_OWN = "connector={connector}"
 _SOURCE = {
     "read": "source-record-poll-total",
     "written": "source-record-write-total",
@@ -97,8 +106,8 @@ def counts(read: Read, kind: str) -> Counts:
     :param kind: `source` or `sink`.
     """
     own = _SOURCE if kind == "source" else _SINK
-    tasks = read(f"kafka.connect:type={kind}-task-metrics,*", *own.values()).values()
-    errors = read("kafka.connect:type=task-error-metrics,*", *_ERRORS.values()).values()
+    tasks = read(f"kafka.connect:type={kind}-task-metrics,{_OWN},*", *own.values()).values()
+    errors = read(f"kafka.connect:type=task-error-metrics,{_OWN},*", *_ERRORS.values()).values()
     sums = {name: _sum(tasks, metric) for name, metric in own.items()}
     return Counts(**sums, **{name: _sum(errors, metric) for name, metric in _ERRORS.items()})
 

@@ -12,9 +12,9 @@ from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLIC
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import OWN_PROVIDER, java_providers
 from airflow_kconnect.connect.variables.syntax import variables_in
+from airflow_kconnect.hosted.worker import run_secrets
 from airflow_kconnect.hosted.worker.java_clients import is_librdkafkas, java_client_keys
 
-_ENVIRONMENT = "KCONNECT_HOSTED_"
 # What the run decides itself.
 _NOT_PASSED = (
     *("kconnect.", "listeners", "admin.listeners", "rest.", "config.providers", "access.control.", "response.http."),
@@ -50,7 +50,7 @@ def host_worker(worker: WorkerConfig, group: str) -> WorkerConfig:
 
 
 def worker_properties(host: WorkerConfig) -> dict[str, str]:
-    """All keys of Connect's `DistributedConfig`, but for those about plug-ins (`plugin_properties`).
+    """All keys of Connect's `DistributedConfig`, but for those about plug-ins (`PluginPath.properties`).
 
     :param host: see `host_worker`; its topics exist.
     :raises ConfigError: Java has nothing for some of the settings by which brokers are reached.
@@ -78,8 +78,7 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
         # Where values come from that must not be in the config topic, see `handed_over`.
         **_java_providers(host.props),
         "config.providers": ",".join((OWN_PROVIDER, *java_providers(host.props))),
-        f"config.providers.{OWN_PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
-        f"config.providers.{OWN_PROVIDER}.param.allowlist.pattern": f"^{_ENVIRONMENT}.*",
+        f"config.providers.{OWN_PROVIDER}.class": run_secrets.CLASS,
     }
 
 
@@ -121,7 +120,7 @@ def _java_providers(worker: Mapping[str, str]) -> dict[str, str]:
 def handed_over(
     props: Mapping[str, str], unresolved: Mapping[str, object], worker: Mapping[str, object]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """A configuration in which secrets are references, and the environment that has them. Variables that only Java can
+    """A configuration in which secrets are references, and the secrets by their names. Variables that only Java can
     resolve stay, and what surrounds them becomes references.
 
     Connect stores a connector's configuration in the config topic as it was given, and resolves it in memory; the
@@ -133,8 +132,8 @@ def handed_over(
     :param unresolved: as the user has written it: what came from a variable is a secret, and so is what looks like one.
     :param worker: its keys, which name the providers that only Java has.
     """
-    result, environment, java = dict(props), {}, java_providers(worker)
-    prefix = f"{_ENVIRONMENT}{secrets.token_hex(16)}_"
+    result, named, java = dict(props), {}, java_providers(worker)
+    prefix = f"{secrets.token_hex(16)}_"
     for number, (key, text) in enumerate(sorted(props.items())):
         written = str(unresolved.get(key, text)).strip()
         if not text or not (is_secret(key, text) or written != text):
@@ -147,9 +146,9 @@ def handed_over(
             elif piece:
                 name = f"{prefix}{number}" + (f"_{part}" if variables else "")
                 pieces.append(f"${{{OWN_PROVIDER}:{name}}}")
-                environment[name] = piece
+                named[name] = piece
         result[key] = "".join(pieces)
-    return result, environment
+    return result, named
 
 
 def _split(text: str, variables: Iterable[str]) -> list[str]:

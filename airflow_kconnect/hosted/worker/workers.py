@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.hosted.control import SILENCE_S, Line
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.hosted.java.threads import TaskThreads
 from airflow_kconnect.hosted.worker import metrics
 from airflow_kconnect.hosted.worker.herder import ConnectHerder
@@ -56,12 +56,23 @@ class LocalWorker:
 
     :param name: of the connector. :param kind: `source` or `sink`.
     :param host: the name of this machine, for texts.
+    :param server: see `debezium.server`.
     """
 
-    def __init__(self, jvm: HostJvm, herder: ConnectHerder, name: str, kind: str, *, worker_id: str, host: str) -> None:
+    def __init__(
+        self,
+        jvm: HostGateway,
+        herder: ConnectHerder,
+        name: str,
+        kind: str,
+        *,
+        worker_id: str,
+        host: str,
+        server: str,
+    ) -> None:
         self._jvm, self._herder, self._name, self._kind = jvm, herder, name, kind
         self.worker_id, self.host = worker_id, host
-        self.read = MBeans(jvm)
+        self.read = MBeans(jvm, name, server)
         self._threads = TaskThreads(jvm, name)
         self._before = Counts()
 
@@ -92,7 +103,7 @@ class LocalWorker:
 
     def tasks_problem(self) -> Sequence[str]:
         """Why Connect could not make the configurations of the tasks."""
-        return self._jvm.log.tasks_problem
+        return self._jvm.log.tasks_problem(self._name)
 
 
 class RemoteWorker:

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.worker_keys import sink_session
@@ -74,7 +74,7 @@ class LiveRun(HostedRun):
     def _further_workers(self) -> int:
         return wanted(self._config, self._session)
 
-    def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
+    def _herder(self, jvm: HostGateway, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
         return ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)
 
     def _join(self, crew: Crew, herder: ConnectHerder) -> None:

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.interval import filtering
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.hosted.goal import Goal, bounds_of, first_record
@@ -83,7 +83,7 @@ class SinkReplay:
         self._goal = Goal(self._clients, self.group, begins, ends)
         self.already_replayed = bool(self._committed) and self.caught_up(look=True)
 
-    def begin(self, jvm: HostJvm) -> None:
+    def begin(self, jvm: HostGateway) -> None:
         """Have the group begin at the interval, and its consumers see nothing else.
 
         A partition without records of the interval begins at its end: what comes there is left out.

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.interval import filtering
-from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.local_herder import LocalHerder, local_properties
 from airflow_kconnect.runtime.hosted.replay import AGAIN, SinkReplay
@@ -31,6 +31,8 @@ class ReplayRun(HostedRun):
 
     # An interval is moved whole: no other run would continue a replay that stopped half-way.
     _bounded = False
+    # The filter of its consumers has one set of ranges in a JVM.
+    _must_be_alone = True
 
     def __init__(
         self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str, session: LazySession
@@ -55,7 +57,7 @@ class ReplayRun(HostedRun):
     def _further_workers(self) -> int:
         return 0
 
-    def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
+    def _herder(self, jvm: HostGateway, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
         properties |= filtering.worker_keys(properties, self._replay.group)
         return LocalHerder(jvm, local_properties(properties, jvm.folder), worker_id=self._run_id)
 

@@ -1,4 +1,4 @@
-"""A run of a hosted connector: a Kafka Connect worker in a JVM of this run's own, from its start to a clean stop.
+"""A run of a hosted connector: a Kafka Connect worker in a JVM, from its start to a clean stop.
 
 What all runs have in common; `LiveRun` moves what is new, `ReplayRun` an interval again.
 """
@@ -8,28 +8,28 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
+from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, OWN_JVM, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.override_policy import without_ignored_overrides
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.java import libraries
-from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
-from airflow_kconnect.hosted.java.own_classes import own_jar
-from airflow_kconnect.hosted.known import iceberg
+from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
+from airflow_kconnect.hosted.known import debezium, iceberg
 from airflow_kconnect.hosted.known.schema_history import history_defaults
-from airflow_kconnect.hosted.plugins.provision import plugin_properties
+from airflow_kconnect.hosted.plugins.provision import plugin_path
+from airflow_kconnect.hosted.shared_jvms import Lease, Needs, leased
+from airflow_kconnect.hosted.sharing import Tenant, among, megabytes
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.java_clients import java_client_keys
+from airflow_kconnect.hosted.worker.run_secrets import lent
 from airflow_kconnect.hosted.worker.topic_guard import guard_keys
 from airflow_kconnect.hosted.worker.worker_keys import (
     connector_properties,
@@ -59,8 +59,8 @@ from airflow_kconnect.stores.offset_topic.view import OffsetView, read_view
 log = logging.getLogger("kconnect.hosted")
 
 _HANGS = (
-    "connector {name}: {problem}: the plug-in does not return from one of its methods. Java was ended; the next run"
-    " moves again what was not committed"
+    "connector {name}: {problem}: the plug-in does not return from one of its methods. Its JVM ends with the runs"
+    " that are in it; the next run moves again what was not committed"
 )
 _EXACTLY_ONCE = "exactly.once.support"
 _TOPICS_S = 10.0
@@ -147,6 +147,9 @@ class HostedRun(ABC):
     _bounded = True
     """Whether the connector's bounds of records and time apply."""
 
+    _must_be_alone = False
+    """Whether no other run may be in the same JVM."""
+
     @abstractmethod
     def _refuse_others(self) -> None:
         """:raises RetriableError: another run or a Connect cluster is at work on what this one moves."""
@@ -168,7 +171,7 @@ class HostedRun(ABC):
         """How many workers there are at most besides the one here."""
 
     @abstractmethod
-    def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
+    def _herder(self, jvm: HostGateway, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
         """The worker in a JVM."""
 
     @abstractmethod
@@ -188,13 +191,17 @@ class HostedRun(ABC):
         """What the report says besides; warnings are added."""
 
     @property
+    def _graceful_s(self) -> float:
+        return int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000
+
+    @property
     def _offset_topic(self) -> str:
         return self._worker.offset_topic_of(self._config.props)
 
     @contextmanager
     def _workers(self) -> Iterator[tuple[Crew, ConnectHerder, dict[str, str]]]:
         """The workers, of which the one in a JVM of this process leads the others, and the configuration in which
-        secrets are references to their environment.
+        secrets are references.
         """
         self._phases.enter("starting Java")
         create = bool(self._worker.get("topic.creation.enable"))
@@ -205,7 +212,7 @@ class HostedRun(ABC):
             **java_client_keys(self._worker.props),
         }
         plain |= history_defaults(self._class_name, plain, reaching) | iceberg.session_default(self._class_name, plain)
-        props, environment = handed_over(self._adapted(plain), self._spec.config, self._spec.worker)
+        props, secrets = handed_over(self._adapted(plain), self._spec.config, self._spec.worker)
         java = find_java()
         further = 0 if self._spec.dry_run else self._further_workers()
         memory = str(self._config.common[MEMORY])
@@ -214,23 +221,37 @@ class HostedRun(ABC):
             properties = worker_properties(self._host) | sink_session(self._worker.props, self._config.props)[0]
             properties |= guard_keys(self._name, self._config.props, self._worker, self._host)
             if fleet is not None:
-                fleet.launch(self._host_task(fleet, properties, environment, memory))
+                fleet.launch(self._host_task(fleet, properties, secrets, memory))
             jars = libraries.class_path(java, progress=log.info, several=further > 0)
-            temporary = tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(temporary))
-            jars.append(own_jar(java, jars, folder, log.info))
-            jvm = HostJvm(java, jars, folder, memory=memory, environment=environment)
-            stack.enter_context(jvm)
-            properties |= plugin_properties(self._hosted, self._config.props, self._worker, jvm.folder)
-            herder = self._herder(jvm, properties, None if fleet is None else fleet.listening)
-            local = LocalWorker(jvm, herder, self._name, self._kind, worker_id=self._run_id, host=socket.gethostname())
+            needs = Needs(java, tuple(jars), plugin_path(self._hosted, self._config.props, self._worker))
+            lease = stack.enter_context(leased(needs, self._tenant(memory)))
             try:
-                yield Crew(self._name, jvm, herder, local, fleet), herder, props
+                stack.enter_context(lent(lease.gateway, secrets))
+                properties |= lease.plugin_properties
+                crew, herder = self._crew(lease, properties, fleet)
+                stack.callback(crew.leave, self._graceful_s)
+                yield crew, herder, props
             except JavaEnded as error:
-                raise JavaEnded(f"connector {self._name}: {error}") from None
+                raise JavaEnded(f"connector {self._name}: {error}{among(lease.others())}") from None
+
+    def _tenant(self, memory: str) -> Tenant:
+        names = set()
+        server = debezium.server(self._config.props)
+        if is_debezium := self._kind == "source" and debezium.is_debezium(self._class_name):
+            names.add(f"server {server}")  # of its MBeans
+        alone = bool(self._config.common[OWN_JVM]) or self._must_be_alone or (is_debezium and server == "*")
+        return Tenant(self._name, megabytes(memory), alone=alone, names=frozenset(names))
+
+    def _crew(self, lease: Lease, properties: dict[str, str], fleet: Fleet | None) -> tuple[Crew, ConnectHerder]:
+        herder = self._herder(lease.gateway, properties, None if fleet is None else fleet.listening)
+        local = LocalWorker(
+            lease.gateway, herder, self._name, self._kind, worker_id=self._run_id, host=socket.gethostname(),
+            server=debezium.server(self._config.props),
+        )  # fmt: skip
+        return Crew(self._name, lease, herder, local, fleet), herder
 
     def _host_task(
-        self, fleet: Fleet, properties: Mapping[str, str], environment: Mapping[str, str], memory: str
+        self, fleet: Fleet, properties: Mapping[str, str], secrets: Mapping[str, str], memory: str
     ) -> HostTask:
         return HostTask(
             address=fleet.address,
@@ -240,7 +261,7 @@ class HostedRun(ABC):
             props=dict(self._config.props),
             worker=dict(self._worker.props),
             properties=dict(properties),
-            environment=dict(environment),
+            secrets=dict(secrets),
             memory=memory,
             version=self._hosted.version,
         )
@@ -283,7 +304,7 @@ class HostedRun(ABC):
 
         :raises JavaEnded: the JVM ended before it had stopped: who knows what was committed.
         """
-        problems = crew.stop(int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000)
+        problems = crew.stop(self._graceful_s)
         self._outcome.stopped = not problems
         for problem in problems:
             self._outcome.warnings.append(RunWarning(Kind.WAITING, _HANGS.format(name=self._name, problem=problem)))

@@ -10,7 +10,8 @@ from dataclasses import astuple
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
-from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.java.gateway import JavaEnded
+from airflow_kconnect.hosted.shared_jvms import Lease
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Statuses
 from airflow_kconnect.hosted.worker.metrics import Counts
 from airflow_kconnect.hosted.worker.workers import HostedWorker, LocalWorker, RemoteWorker, Seen
@@ -27,13 +28,15 @@ class Crew:
     """The workers that have the tasks of one connector.
 
     :param name: of the connector.
+    :param lease: the place of its leader in a JVM.
     :param herder: that of `local`, which leads the group: it joins first.
     :param fleet: the workers on executors; None: there are none.
     """
 
-    def __init__(self, name: str, jvm: HostJvm, herder: ConnectHerder, local: LocalWorker, fleet: Fleet | None) -> None:
+    def __init__(self, name: str, lease: Lease, herder: ConnectHerder, local: LocalWorker, fleet: Fleet | None) -> None:
         self._name, self._herder, self._local, self._fleet = name, herder, local, fleet
-        self.jvm = jvm
+        self._lease, self._was_stopped = lease, False
+        self.jvm = lease.gateway
         """That of the leader."""
         self._placed: dict[str, set[int]] = {}
 
@@ -115,9 +118,12 @@ class Crew:
         :raises JavaEnded: the leader's JVM has ended before.
         """
         # All at once: the tasks of one that has stopped would be started again by one that still runs.
+        self._was_stopped = True
         with ThreadPoolExecutor(1) as pool:
             others = None if self._fleet is None else pool.submit(self._fleet.stop, graceful_s + _STOP_EXTRA_S)
             problems = self._stop_local(graceful_s)
+            if problems:
+                self._lease.give_up()
             return problems if others is None else [*problems, *others.result()]
 
     def _stop_local(self, graceful_s: float) -> list[str]:
@@ -131,8 +137,19 @@ class Crew:
         return [f"{', '.join(left)} did not end within {graceful_s:.0f} s"] if left else []
 
     def finish(self) -> None:
-        """End the JVM of this process."""
-        self.jvm.finish()
+        """The run has got to its end, and everything has stopped."""
+        self._lease.has_got_to_its_end()
+
+    def leave(self, graceful_s: float) -> None:
+        """Leave nothing at work in a JVM that stays, whatever has happened. One of the run's own ends with it."""
+        if self._lease.is_shared and not self._was_stopped:
+            try:
+                self.stop(graceful_s)
+            except JavaEnded:
+                return
+            except Exception:
+                log.debug("stopping the worker of %s", self._name, exc_info=True)
+                self._lease.give_up()
 
     def _all(self) -> list[HostedWorker]:
         return [self._local, *([] if self._fleet is None else self._fleet.workers)]

@@ -21,8 +21,10 @@ from airflow_kconnect.hosted.control import Address, Call
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.java.own_classes import own_jar
-from airflow_kconnect.hosted.plugins.provision import plugin_properties
+from airflow_kconnect.hosted.known import debezium
+from airflow_kconnect.hosted.plugins.provision import plugin_path
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
+from airflow_kconnect.hosted.worker.run_secrets import lent
 from airflow_kconnect.hosted.worker.workers import LocalWorker, answers
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted.plugins import provide_plugins
@@ -41,7 +43,7 @@ class HostTask:
     :param props: the connector's configuration, all variables resolved.
     :param worker: keys of the worker, resolved.
     :param properties: Connect's worker properties, without those about plug-ins.
-    :param environment: of the JVM: the secrets that `properties` and the connector's configuration refer to.
+    :param secrets: those that the connector's configuration refers to, by their names.
     :param memory: heap.
     :param version: of the plug-in that the driver has.
     """
@@ -53,7 +55,7 @@ class HostTask:
     props: Mapping[str, str] = field(repr=False)
     worker: Mapping[str, str] = field(repr=False)
     properties: Mapping[str, str] = field(repr=False)
-    environment: Mapping[str, str] = field(repr=False)
+    secrets: Mapping[str, str] = field(repr=False)
     memory: str
     version: str | None
 
@@ -64,7 +66,7 @@ def host(task: HostTask, index: int, nothing: Iterable[int]) -> Iterator[int]:
     :param index: of the task. :param nothing: the rows of its partition.
     :raises RetriableError: the driver cannot be reached.
     """
-    use_log_without(task.environment.values())
+    use_log_without(task.secrets.values())
     call = Call(task.address)
     try:
         call.say(index=index, host=socket.gethostname())
@@ -139,16 +141,23 @@ class _Host:
             tempfile.TemporaryDirectory(prefix="kconnect-host-", dir=_folder(), ignore_cleanup_errors=True)
         )
         jars.append(own_jar(java, jars, Path(folder), _progress))
-        self._jvm = HostJvm(java, jars, Path(folder), memory=task.memory, environment=task.environment)
+        self._jvm = HostJvm(java, jars, Path(folder), memory=task.memory)
         self._stack.enter_context(self._jvm)
         if self._driver_gone:
             self._jvm.kill()
             raise RetriableError("the driver is gone")
-        properties = {**task.properties, **plugin_properties(plugin, task.props, worker, Path(folder))}
+        self._stack.enter_context(lent(self._jvm, task.secrets))
+        properties = {**task.properties, **plugin_path(plugin, task.props, worker).properties(Path(folder))}
         own = self._call.own_address
         self._herder = ConnectHerder(self._jvm, properties, worker_id=self._id, listening=Listening(own, own))
         self._worker = LocalWorker(
-            self._jvm, self._herder, task.name, task.kind, worker_id=self._id, host=socket.gethostname()
+            self._jvm,
+            self._herder,
+            task.name,
+            task.kind,
+            worker_id=self._id,
+            host=socket.gethostname(),
+            server=debezium.server(task.props),
         )
 
     def _end(self) -> None:

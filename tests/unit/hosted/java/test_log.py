@@ -54,7 +54,8 @@ def test_why_connect_cannot_make_tasks_is_kept(tmp_path: Path) -> None:
         "Caused by: java.lang.ClassNotFoundException: com.acme.Task\n\t... 9 more\n"
         "WARN later (a)\nhello\n",
     )
-    assert pump.tasks_problem == [
+    assert pump.tasks_problem("d") == []
+    assert pump.tasks_problem("c") == [
         "java.lang.NoClassDefFoundError: com/acme/Task",
         "Caused by: java.lang.ClassNotFoundException: com.acme.Task",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.hosted.java.threads import works
+from airflow_kconnect.hosted.java.threads import own_threads, task_threads, works
 
 PARK = "java.base@17.0.10/jdk.internal.misc.Unsafe.park(Native Method)"
 SLEEP = "java.base@17.0.10/java.lang.Thread.sleep(Native Method)"
@@ -32,3 +32,10 @@ START = "app//org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask.initi
 )
 def test_only_waiting_for_records_is_idle(state: str, innermost: str, asked: str, at_work: bool) -> None:
     assert works(state, [frame for frame in (innermost, asked) if frame]) is at_work
+
+
+def test_threads_of_a_connector_whose_name_begins_alike_are_not_its_own() -> None:
+    assert task_threads("a").fullmatch("task-thread-a-0")
+    assert not task_threads("a").fullmatch("task-thread-a-0-0")
+    assert own_threads("a").fullmatch("connector-thread-a")
+    assert not own_threads("a").fullmatch("connector-thread-a-0")

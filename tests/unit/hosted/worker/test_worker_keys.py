@@ -54,23 +54,23 @@ def test_sources_are_exactly_once_unless_the_worker_says_otherwise() -> None:
     assert properties(exactly_once_source_support="disabled")["exactly.once.source.support"] == "disabled"
 
 
-def test_values_of_variables_and_of_secret_keys_are_references_to_the_environment() -> None:
+def test_values_of_variables_and_of_secret_keys_are_references() -> None:
     props = {"name": "orders", "database.password": "geheim", "url": "http://host/key=42", "topic": "t"}
-    result, environment = handed_over(props, {**props, "url": "http://host/key=${env:KEY}"}, WORKER)
+    result, named = handed_over(props, {**props, "url": "http://host/key=${env:KEY}"}, WORKER)
     assert (result["name"], result["topic"]) == ("orders", "t")
     for key in ("database.password", "url"):
-        assert result[key].startswith("${kconnect:KCONNECT_HOSTED_")
-        assert environment[result[key].removeprefix("${kconnect:").removesuffix("}")] == props[key]
+        assert result[key].startswith("${kconnect:")
+        assert named[result[key].removeprefix("${kconnect:").removesuffix("}")] == props[key]
 
 
 def test_variables_that_only_java_can_resolve_stay_between_references() -> None:
     worker = {"config.providers": "v", "config.providers.v.class": "com.x.Vault"}
     props = {"name": "orders", "password": "${v:db:password}", "url": "http://ann:${v:db:password}@host"}
-    result, environment = handed_over(props, {**props, "url": "http://${env:U}:${v:db:password}@host"}, worker)
+    result, named = handed_over(props, {**props, "url": "http://${env:U}:${v:db:password}@host"}, worker)
     assert result["password"] == "${v:db:password}"
-    before, after = (f"${{kconnect:{name}}}" for name in environment)
+    before, after = (f"${{kconnect:{name}}}" for name in named)
     assert result["url"] == f"{before}${{v:db:password}}{after}"
-    assert list(environment.values()) == ["http://ann:", "@host"]
+    assert list(named.values()) == ["http://ann:", "@host"]
 
 
 def test_providers_that_only_java_has_are_the_workers() -> None:

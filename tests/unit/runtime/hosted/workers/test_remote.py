@@ -22,7 +22,7 @@ TASK = HostTask(
     props={"name": "orders", "connector.class": CLASS},
     worker={"bootstrap.servers": "localhost:9092"},
     properties={},
-    environment={"KCONNECT_HOSTED_0": "tr0ub4dor", "KCONNECT_HOSTED_1": "of"},
+    secrets={"a_0": "tr0ub4dor", "a_1": "of"},
     memory="512m",
     version="1.0",
 )
@@ -40,7 +40,7 @@ def test_secrets_are_neither_logged_nor_shown(capsys: pytest.CaptureFixture[str]
     log = logging.getLogger("kconnect.hosted")
     before = log.handlers[:], log.propagate, log.level
     try:
-        use_log_without(TASK.environment.values())
+        use_log_without(TASK.secrets.values())
         log.warning("login of tr0ub4dor failed")
         # Spark uses a Python process for several tasks.
         use_log_without([])
