@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException
 from confluent_kafka import TopicPartition as KafkaTopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin import KafkaAdmin, committed_in, state_in
-from airflow_kconnect.kafka.admin_answers import Committed, GroupState
+from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState
 from airflow_kconnect.kafka.errors import error_of, is_not_yet, translated
 
 _T = TypeVar("_T")
@@ -27,6 +28,35 @@ class PollingAdmin(KafkaAdmin):
     def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
         """Those of the topics that exist, with their partitions; a single request."""
         return {name: description.partitions for name, description in self.described(topics).items()}
+
+    def known_bounds(self, topic_partitions: Collection[TopicPartition]) -> dict[TopicPartition, Bounds]:
+        """As `bounds`, without those partitions for which the cluster is not ready to answer.
+
+        :raises ConnectError: it answers for none of them.
+        """
+        # The log end first: see `bounds`.
+        log_ends = self._known_offsets(topic_partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
+        ends = self._known_offsets(log_ends, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+        begins = self._known_offsets(ends, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
+        return {tp: Bounds(begin, ends[tp], max(log_ends[tp], ends[tp])) for tp, begin in begins.items()}
+
+    def _known_offsets(
+        self, topic_partitions: Collection[TopicPartition], spec: OffsetSpec, level: IsolationLevel
+    ) -> dict[TopicPartition, int]:
+        asked = {_kafkas(topic_partition): spec for topic_partition in topic_partitions}
+        if not asked:
+            return {}
+        found: dict[TopicPartition, int] = {}
+        failed: KafkaException | None = None
+        futures = self._client.list_offsets(asked, request_timeout=self._timeout_s, isolation_level=level)
+        for at, future in futures.items():
+            try:
+                found[TopicPartition(at.topic, at.partition)] = future.result().offset
+            except KafkaException as error:
+                failed = error
+        if failed is not None and not found:
+            raise translated(error_of(failed), "reading the ends of topics") from failed
+        return found
 
     def groups(self) -> list[str]:
         """The ids of all consumer groups that this principal may see, sorted."""

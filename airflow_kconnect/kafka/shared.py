@@ -44,7 +44,7 @@ class TopicTable:
 
     def __init__(self, log: CompactedLog, admin: PollingAdmin, topic: str, group: Group) -> None:
         self._log, self._admin, self._topic, self._group = log, admin, topic, group
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
 
     def records(self, group: str) -> list[LogRecord]:
@@ -53,8 +53,18 @@ class TopicTable:
         :raises RetriableError: the broker is unavailable.
         """
         with self._lock:
+            self.read()
+            return self.known(group)
+
+    def read(self) -> None:
+        """Read what is new. :raises RetriableError: the broker is unavailable."""
+        with self._lock:
             partitions = self._admin.partitions_of([self._topic]).get(self._topic, 0)
             self._log.read(range(partitions), self._take, committed=True)
+
+    def known(self, group: str) -> list[LogRecord]:
+        """The records of a group as they were last read."""
+        with self._lock:
             return list(self._records.get(group, {}).values())
 
     def _take(self, record: LogRecord) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Hashable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.stores.watching.conditions import LagCondition
 from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.triggers.together import seen_together, until_next
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class ConnectorLagTrigger(BaseEventTrigger):
         while True:
             payload = None
             try:
-                connector = connector or await in_thread(self._watched.positions)
-                payload = await in_thread(self._look, connector, crossings)
+                connector = known = connector or await in_thread(self._watched.positions)
+                payload = await in_thread(self._look, await seen_together(known), crossings)
             except ConnectError as error:
                 # The connection may have been corrected meanwhile: it is read again.
                 connector = None
@@ -98,7 +98,7 @@ class ConnectorLagTrigger(BaseEventTrigger):
                 self.log.exception("Looking at the lag of connector %s failed, next look later", self._watched.name)
             if payload is not None:
                 yield TriggerEvent(payload)  # type: ignore[no-untyped-call]
-            await asyncio.sleep(self._poke_interval)
+            await until_next(self._poke_interval)
 
     def _look(self, connector: ConnectorPositions, crossings: Crossings) -> dict[str, Any] | None:
         position = self._condition.position(connector)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConnectError, InternalError, named
 from airflow_kconnect.stores.watching.conditions import condition_from_dict
+from airflow_kconnect.triggers.together import seen_together, until_next
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
 
 MET, ERROR = "met", "error"
@@ -53,9 +53,9 @@ class ConnectorPositionTrigger(BaseTrigger):
     async def _event(self) -> dict[str, Any]:
         try:
             connector = await in_thread(self._watched.positions)
-            while not (finding := await in_thread(self._condition.look, connector)).met:
+            while not (finding := await in_thread(self._condition.look, await seen_together(connector))).met:
                 self.log.info("Connector %s: %s", self._watched.name, finding.position)
-                await asyncio.sleep(self._poke_interval)
+                await until_next(self._poke_interval)
             return {"status": MET, "position": finding.position}
         except ConnectError as error:
             return _error(error)

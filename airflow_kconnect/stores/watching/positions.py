@@ -9,6 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,12 +22,12 @@ from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.kafka.polling_admin import PollingAdmin
-from airflow_kconnect.kafka.shared import shared_kafka
+from airflow_kconnect.kafka.shared import SharedKafka, shared_kafka
 from airflow_kconnect.stores.offset_topic.records import sink_of
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.stores.sink_positions import SinkRecords
 from airflow_kconnect.stores.target_states import TargetState, decode_target_state, target_state_key
+from airflow_kconnect.stores.watching.looks import Look, Wanted
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +126,27 @@ class ConnectorPositions:
         clients = ClientConfigs(self._worker.props, self._props)
         self.group = sink_group(self._props)
         self._kafka = shared_kafka(clients, self.group)
+        self._look = Look(self._kafka)
+
+    @property
+    def kafka(self) -> SharedKafka:
+        """The clients of its Kafka, which are those of all connectors that reach it in the same way."""
+        return self._kafka
+
+    @property
+    def wanted(self) -> Wanted:
+        """What one look at it needs."""
+        if not self.is_sink:
+            return Wanted(None)
+        if "topics.regex" in self._props:
+            return Wanted(self.group, by_pattern=self._chosen)
+        return Wanted(self.group, tuple(named_topics(self._props)))
+
+    def by(self, look: Look) -> ConnectorPositions:
+        """The same connector, with the answers of a look: at several connectors of its `kafka`."""
+        found = copy(self)
+        found._look = look
+        return found
 
     @property
     def is_sink(self) -> bool:
@@ -138,14 +160,14 @@ class ConnectorPositions:
         :raises ConfigError: it is a source. :raises RetriableError: the broker is unavailable.
         """
         self._must_be_sink()
-        with self._kafka.admin() as admin:
-            now_ms = int(time.time() * 1000)
-            sizes, missing = self._topics(admin)
-            bounds = admin.bounds([TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)])
-            committed = self._committed(admin, bounds)
-            partitions = [self._partition(tp, committed.get(tp), bounds[tp]) for tp in sorted(bounds)]
-            unread = {p.topic_partition: p.start for p in partitions if p.unread} if timestamps else {}
-            first = self._kafka.timestamps(unread) if unread else {}
+        now_ms = int(time.time() * 1000)
+        sizes, missing = self._topics()
+        topic_partitions = [TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)]
+        committed = self._committed(topic_partitions)  # before the ends: none is beyond them
+        bounds = self._look.bounds(topic_partitions)
+        partitions = [self._partition(tp, committed.get(tp), bounds[tp]) for tp in sorted(bounds)]
+        unread = {p.topic_partition: p.start for p in partitions if p.unread} if timestamps else {}
+        first = self._kafka.timestamps(unread) if unread else {}
         dated = tuple(replace(p, first_unread_ms=first.get(p.topic_partition)) for p in partitions)
         return SinkPosition(dated, missing, now_ms)
 
@@ -173,9 +195,8 @@ class ConnectorPositions:
             text = "makes it a sink, whose offsets are those of topics: ask for kafka_topic and kafka_partition"
             raise ConfigError({"topics": [text]}, self.name)
         topic, view = self._worker.offset_topic_of(self._props), OffsetView(self.name)
-        with self._kafka.admin():
-            for record in self._kafka.table(topic, _connector_of_offset).records(self.name):
-                view.add(record)
+        for record in self._look.records(topic, _connector_of_offset, self.name):
+            view.add(record)
         return view.offsets
 
     def target_state(self) -> TargetState:
@@ -183,8 +204,7 @@ class ConnectorPositions:
 
         :raises RetriableError: the broker is unavailable.
         """
-        with self._kafka.admin():
-            records = self._kafka.table(self._worker.config_topic, _connector_of_target_state).records(self.name)
+        records = self._look.records(self._worker.config_topic, _connector_of_target_state, self.name)
         for record in records:
             try:
                 return decode_target_state(record.value or b"")
@@ -200,28 +220,27 @@ class ConnectorPositions:
             )
             raise ConfigError({"topics": [text]}, self.name)
 
-    def _topics(self, admin: PollingAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
+    def _topics(self) -> tuple[dict[str, int], tuple[str, ...]]:
         """The existing topics with their partitions, and those that do not exist."""
         if "topics.regex" not in self._props:
             named = named_topics(self._props)
-            sizes = admin.partitions_of(named)
+            sizes = self._look.partitions_of(named)
             return sizes, tuple(sorted(set(named) - set(sizes)))
-        existing = admin.topics()
-        chosen = chosen_topics(self._props, existing, internal_topics_of(self._worker))
-        return {topic: existing[topic] for topic in chosen}, ()
+        existing = self._look.topics()
+        return {topic: existing[topic] for topic in self._chosen(existing)}, ()
 
-    def _committed(
-        self, admin: PollingAdmin, topic_partitions: Iterable[TopicPartition]
-    ) -> Mapping[TopicPartition, int]:
+    def _chosen(self, existing: Mapping[str, int]) -> list[str]:
+        return chosen_topics(self._props, existing, internal_topics_of(self._worker))
+
+    def _committed(self, topic_partitions: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The group's offsets; those that it has lost come from the offset topic."""
-        committed = admin.committed_offsets(self.group)
+        committed = self._look.committed(self.group)
         if all(tp in committed for tp in topic_partitions):
             return committed
         records = SinkRecords(self.group)
-        table = self._kafka.table(self._worker.offset_topic, _connector_of_offset)
-        for record in table.records(_of_group(self.group)):
+        for record in self._look.records(self._worker.offset_topic, _connector_of_offset, _of_group(self.group)):
             records.add(record)
-        return records.offsets() | committed
+        return {**records.offsets(), **committed}
 
     def _partition(self, topic_partition: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
         latest = offset_reset(self._props, self._worker.props) == "latest"
