@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -19,6 +19,8 @@ MAX_PARALLEL = 4
 
 # The first that occurs is the exit code of a group: what needs a person comes before what a retry may cure.
 _BY_WEIGHT = (EXIT_CONFIG_OR_DATA, EXIT_INTERNAL, EXIT_RETRIABLE)
+# Of a run spec: what the runs of a group have in common, as a rule.
+_SHARED = ("worker", "variables")
 _LISTED = re.compile(r"\s*,\s*")
 
 
@@ -41,14 +43,18 @@ class GroupSpec:
         return [name_of(run.config) for run in self.runs]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON data, as `of` reads it."""
-        return {"runs": [asdict(run) for run in self.runs], "max_parallel": self.max_parallel, "token": self.token}
+        """Plain JSON data, as `of` reads it. The worker that all runs have is there once."""
+        runs = [asdict(run) for run in self.runs]
+        shared = {name: runs[0][name] for name in _SHARED if runs and all(run[name] == runs[0][name] for run in runs)}
+        own = [{name: value for name, value in run.items() if name not in (*shared, "token")} for run in runs]
+        return {"runs": own, "shared": shared, "max_parallel": self.max_parallel, "token": self.token}
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> GroupSpec:
         """A group from its JSON data. :raises ConfigError: it is not one."""
         try:
-            runs = tuple(replace(RunSpec.of(run), token=members["token"]) for run in members["runs"])
+            shared = {**members["shared"], "token": members["token"]}
+            runs = tuple(RunSpec.of({**shared, **run}) for run in members["runs"])
             return cls(runs, members["max_parallel"], members["token"])
         except (KeyError, TypeError) as error:
             raise ConfigError({"--run": [f"it is not the run spec of a group: {named(error)}"]}) from error

@@ -35,6 +35,11 @@ class TestSpec:
         spec = GroupSpec((RunSpec(SOURCE, {"group.id": "g"}), RunSpec(SINK, {})), max_parallel=2)
         assert GroupSpec.of(json.loads(json.dumps(spec.as_dict()))) == spec
 
+    def test_what_its_runs_share_is_written_once(self) -> None:
+        worker = {"ssl.ca.pem": "certificate"}
+        spec = GroupSpec((RunSpec(SOURCE, worker), RunSpec(SINK, worker)))
+        assert json.dumps(spec.as_dict()).count("certificate") == 1
+
     def test_its_runs_have_its_token(self) -> None:
         spec = GroupSpec((RunSpec(SOURCE, {}),))
         assert GroupSpec.of(spec.as_dict()).runs[0].token == spec.token
