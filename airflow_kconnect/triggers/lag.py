@@ -87,7 +87,8 @@ class ConnectorLagTrigger(BaseEventTrigger):
         while True:
             payload = None
             try:
-                connector = known = connector or await in_thread(self._watched.positions)
+                known = connector or await in_thread(self._watched.positions)
+                connector = known
                 payload = await in_thread(self._look, await seen_together(known), crossings)
             except ConnectError as error:
                 # The connection may have been corrected meanwhile: it is read again.
