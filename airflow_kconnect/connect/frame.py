@@ -6,13 +6,14 @@ never imported.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Generator, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import Shape
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
 
@@ -80,3 +81,29 @@ class RecordFrame:
         """
         unchanged = [self.df[f"`{name}`"] for name in self.df.columns if name not in columns and name not in without]
         return self.with_df(self.df.select(*unchanged, *(column.alias(name) for name, column in columns.items())))
+
+
+@dataclass(frozen=True)
+class BatchFrame:
+    """Records that Python makes as Arrow batches: where nothing else needs Spark, it is not started for them.
+
+    The other parameters are those of a `RecordFrame`; columns have the Arrow types of their Spark types.
+
+    :param read: yields the batches of a split, by its index among those that were asked for; pickled.
+    :param schema: of the batches.
+    """
+
+    read: Callable[[int], Generator[pa.RecordBatch, None, None]]
+    schema: pa.Schema
+    value: Union
+    key: Union = ABSENT
+    topic: str | None = None
+    constant_topic: str | None = None
+    timestamp: str | None = None
+    headers: str | None = None
+    partition: str | None = None
+    carried: tuple[str, ...] = ()
+
+    def over(self, df: DataFrame) -> RecordFrame:
+        """The same records as rows of Spark."""
+        return RecordFrame(df, **{each.name: getattr(self, each.name) for each in fields(RecordFrame)[1:]})

@@ -52,10 +52,14 @@ class BatchParser(Protocol):
         """What `decode` needs for each of the messages (BINARY); null for those that it must parse itself."""
 
 
+Written = tuple["pa.Array", "pa.Array"]
+"""Messages (BINARY) and errors (STRING)."""
+
+
 class BatchEncoder(Protocol):
     """Encodes the data of a batch where they are written; pickled."""
 
-    def messages(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
+    def messages(self, data: pa.Array, topics: pa.Array | str) -> Written:
         """The messages (BINARY) and errors (STRING) of a batch; null data are tombstones.
 
         :param topics: of each record, or of all.
@@ -157,6 +161,13 @@ class Converter(ABC):
     def batch_encoder(self, shape: Shape) -> BatchEncoder | None:
         """Called in place of `encode_for` where the messages need not pass through Spark's JVM; None if they must."""
         return None
+
+    def value_encoder(self, shape: Shape) -> BatchEncoder | None:
+        """The same where there is no Spark: it may also encode value by value. Schemaless data are JSON texts.
+
+        None: a run with such records starts Spark.
+        """
+        return None if shape.schemaless else self.batch_encoder(shape)
 
     @abstractmethod
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:

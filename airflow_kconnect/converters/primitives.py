@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import BatchParser, Encoded
+from airflow_kconnect.converters.base import BatchEncoder, BatchParser, Encoded
 from airflow_kconnect.converters.plain_parsers import FixedParser
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import logical_name, primitive_type
@@ -16,6 +18,15 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _FALSE, _TRUE = b"\x00", b"\x01"
+_NUMPY = {
+    SchemaType.BOOLEAN: "?",
+    SchemaType.INT16: ">i2",
+    SchemaType.INT32: ">i4",
+    SchemaType.INT64: ">i8",
+    SchemaType.FLOAT32: ">f4",
+    SchemaType.FLOAT64: ">f8",
+}
+_PYTHON: dict[str, tuple[Any, ...]] = {"b": (bool,), "i": (int,), "f": (float, Decimal)}
 _FRACTIONS = r"^(DECIMAL|DOUBLE|FLOAT)"
 
 
@@ -53,6 +64,18 @@ class PrimitiveConverter(OneShapeConverter):
         kind = F.schema_of_variant(column)
         value = F.when(kind.rlike(self.kinds), F.try_variant_get(column, "$", primitive_type(self.type).simpleString()))
         return Encoded(self.write(value), F.when((kind != "VOID") & value.isNull(), self.refusal(shape)))
+
+    def batch_encoder(self, shape: Shape) -> BatchEncoder | None:
+        from airflow_kconnect.converters.batch_encoders import NumberEncoder, Refusal
+
+        if not self._takes(shape):
+            return Refusal(self.refusal(shape), nulls=self.type is SchemaType.BOOLEAN)
+        return None if shape.schemaless else NumberEncoder(_NUMPY[self.type])
+
+    def value_encoder(self, shape: Shape) -> BatchEncoder | None:
+        from airflow_kconnect.converters.batch_encoders import EachValue
+
+        return EachValue(_Schemaless(self.type, self.refusal(shape))) if shape.schemaless else self.batch_encoder(shape)
 
     def _takes(self, shape: Shape) -> bool:
         schema = shape.schema
@@ -190,3 +213,27 @@ def _java(class_name: str, method: str, column: Column) -> Column:
 
     result = F.reflect(F.lit(f"java.lang.{class_name}"), F.lit(method), column)
     return F.when(column.isNotNull(), result)
+
+
+@dataclass(frozen=True)
+class _Schemaless:
+    """Writes a JSON text of schemaless data; pickled."""
+
+    type: SchemaType
+    refusal: str
+
+    def __call__(self, text: str | None) -> bytes | None:
+        import numpy as np
+
+        from airflow_kconnect.converters.schemaless import parsed
+
+        data: Any = None if text is None else parsed(text)
+        if data is None:
+            return None
+        kind = np.dtype(_NUMPY[self.type])
+        if not isinstance(data, _PYTHON[kind.kind]) or isinstance(data, bool) != (kind.kind == "b"):
+            raise DataError(self.refusal)
+        if kind.kind == "i" and not np.iinfo(kind).min <= data <= np.iinfo(kind).max:
+            raise DataError(self.refusal)
+        with np.errstate(over="ignore"):
+            return np.array(float(data) if kind.kind == "f" else data).astype(kind).tobytes()

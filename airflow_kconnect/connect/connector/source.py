@@ -18,7 +18,7 @@ from airflow_kconnect.connect.replay import Replay
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 
 Offset = dict[str, Any]
 ResumePoint = int | str
@@ -174,14 +174,25 @@ class NativeSourceConnector(SourceConnector):
         :raises DataError: a source is no longer the one that was planned, and the user must decide.
         """
 
-    @abstractmethod
+    def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame | None:
+        """How Python reads (index, split, resume point) triples, as Arrow batches; None: Spark has to, see `read`.
+
+        Called in the driver, before `read` and in place of it. Where the run needs nothing else of Spark, processes of
+        the job read, each several splits one after the other, and Spark is not started; else Spark's Python workers do.
+        The columns are those of a frame that `read` returns. An error of airflow_kconnect belongs into a row's
+        ``error``, by `error_cell`; any other exception that reading raises ends the run, and a retry resumes it.
+        """
+        return None
+
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
-        """Read (index, split, resume point) triples into a frame with one Spark partition per split.
+        """Read (index, split, resume point) triples into a frame with one Spark partition per split. To be implemented
+        unless `batches` always answers.
 
         The frame carries ``progress`` (long or string: the resume point after the row; strictly increasing within a
         split; null where reading cannot resume after the row, so that nothing is committed there) and may carry
         ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
         """
+        raise NotImplementedError
 
     def resumable(self, split: Split) -> bool:
         """Whether rows of the split carry ``progress``, so that a long one can commit in parts. If not, the whole split

@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset, files
@@ -26,7 +26,7 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.frame import RecordFrame, single
+from airflow_kconnect.connect.frame import BatchFrame, single
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
@@ -43,10 +43,6 @@ from airflow_kconnect.connectors.file.inputs import (
 from airflow_kconnect.connectors.file.opening import Location
 from airflow_kconnect.connectors.file.renames import Renames, renamed_to
 from airflow_kconnect.connectors.file.source_config import source_config
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
@@ -254,26 +250,15 @@ class FileStreamSourceConnector(NativeSourceConnector):
             replaced.add(index)
         return replaced
 
-    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
-        from pyspark.sql.types import LongType, StringType, StructType
+    def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
+        from airflow_kconnect.connectors.file.reading import ROWS, RangeReader
 
-        columns = StructType().add("progress", LongType()).add("value", StringType()).add("error", StringType())
-        limit = self.config_values["max.line.bytes"]
         names = [split.source_partition["filename"] for _, split, _ in splits]
         at_names = [self._at(self._renamed.get(name, name)) for name in names]
         ranges = [(where, int(at), int(split.end)) for where, (_, split, at) in zip(at_names, splits, strict=True)]
-
-        def read_range(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            from airflow_kconnect.connectors.file.reading import read_split
-
-            for batch in batches:
-                for row in batch.column(0).to_pylist():
-                    location, at, end = ranges[row]
-                    yield from read_split(location, at, end, limit)
-
-        rows = spark.range(0, len(ranges), 1, len(ranges)).mapInArrow(read_range, columns)
-        return RecordFrame(
-            rows,
+        return BatchFrame(
+            RangeReader(tuple(ranges), self.config_values["max.line.bytes"]),
+            ROWS,
             value=single(Shape(STRING_SCHEMA), "value"),
             constant_topic=self.config_values["topic"],
             carried=("progress", "error"),

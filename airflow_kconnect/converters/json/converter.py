@@ -12,6 +12,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json_reading import leniently
 from airflow_kconnect.converters.base import (
     NO_HINTS,
+    BatchEncoder,
     BatchParser,
     Converter,
     Decoded,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from airflow_kconnect.converters.json.rules import Rules
+    from airflow_kconnect.converters.json.value_text import JsonWriter
 
 
 class JsonConverter(Converter):
@@ -122,6 +124,26 @@ class JsonConverter(Converter):
             return Encoded(json_write.write_bare(schema, column, rules), problem)
         text = schema_text(schema, self.decimal_format)
         return Encoded(json_write.write_enveloped(schema, column, text, rules), problem)
+
+    def batch_encoder(self, shape: Shape) -> BatchEncoder | None:
+        from airflow_kconnect.converters.json.batch_writing import column_encoder
+
+        return None if shape.schema is None else column_encoder(self._writer(shape.schema))
+
+    def value_encoder(self, shape: Shape) -> BatchEncoder | None:
+        from airflow_kconnect.converters.batch_encoders import EachValue
+        from airflow_kconnect.converters.json.batch_writing import SchemalessWriter, value_encoder
+
+        if shape.schema is None:
+            return EachValue(SchemalessWriter(self.schemas_enable))
+        return self.batch_encoder(shape) or value_encoder(self._writer(shape.schema))
+
+    def _writer(self, schema: ConnectSchema) -> JsonWriter:
+        from airflow_kconnect.converters.json.value_text import JsonWriter
+
+        head = f'{{"schema":{schema_text(schema, self.decimal_format)},"payload":'.encode()
+        before, after = (head, b"}") if self.schemas_enable else (b"", b"")
+        return JsonWriter(schema, before, after, self.decimal_format, self.config_values["replace.null.with.default"])
 
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         if self._content is not None:

@@ -19,7 +19,7 @@ from airflow_kconnect.converters.floats import float_text
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, MALFORMED
 from airflow_kconnect.converters.json.schemas import from_json_schema, to_json_schema
-from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, from_json_value, to_json_value
+from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, REQUIRED, from_json_value, to_json_value
 from airflow_kconnect.converters.types import logical_name
 
 _PYTHON = {
@@ -101,8 +101,6 @@ class JsonHeaders:
         if self.replace_nulls and schema.default is not None:
             return schema.default
         if not schema.optional:
-            from airflow_kconnect.converters.json.write import REQUIRED
-
             raise DataError(REQUIRED)
         return None
 

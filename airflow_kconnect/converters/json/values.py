@@ -21,6 +21,7 @@ NUMERIC = "NUMERIC"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MS = 86_400_000
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
+REQUIRED = "Conversion error: null value for field that is required and has no default value"
 NO_TIME = "Kafka Connect Time type should not have any date fields set to non-zero values"
 TIME_RANGE = f"Time values must use number of milliseconds greater than 0 and less than {DAY_MS}"
 

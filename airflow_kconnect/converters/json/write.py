@@ -9,12 +9,11 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Connec
 from airflow_kconnect.converters.decimals import decimal_bytes
 from airflow_kconnect.converters.json.read import or_default
 from airflow_kconnect.converters.json.rules import Rules, first_problem
-from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, NUMERIC, string_keys
+from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, NUMERIC, REQUIRED, string_keys
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 
 _REST = 2**31 - 1
 _WITH_NULLS = {"ignoreNullFields": "false"}
-REQUIRED = "Conversion error: null value for field that is required and has no default value"
 
 
 def write_enveloped(schema: ConnectSchema, column: Column, schema_text: str, rules: Rules) -> Column:

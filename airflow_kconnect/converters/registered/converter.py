@@ -118,6 +118,17 @@ class RegisteredConverter(Converter, SchemaHeaders):
     def batch_encoder(self, shape: Shape) -> BatchEncoder | None:
         return None if shape.schema is None or self.id_header_written is not None else self._writer(shape)
 
+    def value_encoder(self, shape: Shape) -> BatchEncoder | None:
+        from airflow_kconnect.converters.batch_encoders import Refusal
+
+        if not shape.schemaless:
+            return self.batch_encoder(shape)
+        try:
+            self._format.schema_of(shape)
+        except DataError as error:
+            return Refusal(str(error))
+        return None
+
     def _writer(self, shape: Shape) -> MessageWriter:
         from airflow_kconnect.converters.registered.writing import MessageWriter
 

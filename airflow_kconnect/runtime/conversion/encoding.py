@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.error_cells import stage_prefix
-from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.converters.base import Converter, Role, encode_union, new_converter
+from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
+from airflow_kconnect.converters.base import BatchEncoder, Converter, Role, encode_union, new_converter
 from airflow_kconnect.converters.id_header import SchemaHeaders
 from airflow_kconnect.runtime.conversion.batch_encoding import BatchEncoding
 from airflow_kconnect.runtime.settings import RunSettings
@@ -23,13 +25,35 @@ def batch_encodings(frame: RecordFrame, key: Converter, value: Converter) -> tup
     """
     if "original" in frame.carried:
         return ()
-    encodings = []
-    for name, part, converter in (("key", frame.key, key), ("value", frame.value, value)):
-        encoder = converter.batch_encoder(part.shapes[0]) if len(part.shapes) == 1 and part.tag is None else None
-        if encoder is not None:
-            stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
-            encodings.append(BatchEncoding(name, stage, encoder))
-    return tuple(encodings)
+    parts = (("key", frame.key, key), ("value", frame.value, value))
+    encodings = [
+        _encoding(name, replace(part, columns=(name,)), converter, converter.batch_encoder)
+        for name, part, converter in parts
+        if len(part.shapes) == 1 and part.tag is None
+    ]
+    return tuple(encoding for encoding in encodings if encoding is not None)
+
+
+def whole_encodings(frame: BatchFrame, key: Converter, value: Converter) -> tuple[BatchEncoding, ...] | None:
+    """The encodings of all parts of a frame; None if one of them needs Spark."""
+    parts = [("key", frame.key, key), ("value", frame.value, value)]
+    encodings = [
+        _encoding(name, part, converter, converter.value_encoder) for name, part, converter in parts if not part.absent
+    ]
+    known = tuple(encoding for encoding in encodings if encoding is not None)
+    return known if len(known) == len(encodings) else None
+
+
+def _encoding(
+    name: str, part: Union, converter: Converter, encoder_of: Callable[[Shape], BatchEncoder | None]
+) -> BatchEncoding | None:
+    """How the writer encodes a part; None if it cannot encode one of its shapes."""
+    encoders = [encoder_of(shape) for shape in part.shapes]
+    known = tuple(encoder for encoder in encoders if encoder is not None)
+    if len(known) < len(encoders):
+        return None
+    stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
+    return BatchEncoding(name, stage, known, part.columns, part.tag)
 
 
 def encoded(frame: RecordFrame, key: Converter, value: Converter, later: Collection[BatchEncoding] = ()) -> DataFrame:

@@ -13,14 +13,15 @@ from airflow_kconnect.connect.connector.source import (
     SourceConnector,
 )
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.source.poll import PollSettings, poll_frame
+from airflow_kconnect.runtime.source.poll import PollSettings, poll_frame, polled
 from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.source.without_jvm import on_spark
 from airflow_kconnect.runtime.source.work import NewOffset, Work
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
@@ -51,11 +52,15 @@ class SourceKind(ABC):
         """Resume an unfinished plan; None if the offsets alone say where to resume."""
 
     @abstractmethod
-    def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
-        """The records of the splits; Spark partition n holds ``splits[n]``.
+    def batches(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> BatchFrame | None:
+        """The records of the splits, made in Python; None: Spark has to make them.
 
         :param max_duration_s: for how long Python tasks may poll.
         """
+
+    @abstractmethod
+    def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
+        """The same as rows of Spark; partition n holds ``splits[n]``."""
 
     def is_short(self, work: Work, splits: tuple[int, ...]) -> bool:
         """Whether the splits are known to have little to move. Asked before Spark starts."""
@@ -124,7 +129,13 @@ class NativeKind(SourceKind):
         given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
         return replace(work, given_up=frozenset(given_up))
 
+    def batches(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> BatchFrame | None:
+        return self._connector.batches([(k, work.plan.splits[k], work.resume_point(k)) for k in splits])
+
     def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
+        batches = self.batches(work, splits, max_duration_s)
+        if batches is not None:
+            return on_spark(self._session.spark, batches, len(splits))
         to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
         return self._connector.read(self._session.spark, to_do)
 
@@ -177,10 +188,16 @@ class PollKind(SourceKind):
             raise ConfigError({"tasks.max": [text]}, self._settings.name)
         return configs
 
+    def batches(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> BatchFrame:
+        return polled(self._polling(work, max_duration_s))
+
     def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
+        return poll_frame(self._session.spark, self._polling(work, max_duration_s))
+
+    def _polling(self, work: Work, max_duration_s: float | None) -> PollSettings:
         configs, max_records = self._configs(), self._settings.max_records
         count = len(configs)
-        settings = PollSettings(
+        return PollSettings(
             task_class=self._connector.task_class(),
             configs=tuple(configs),
             offsets=work.view.offsets,
@@ -191,7 +208,6 @@ class PollKind(SourceKind):
             plan_id=work.plan.plan_id,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
         )
-        return poll_frame(self._session.spark, settings)
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         return [NewOffset(partition, offset) for report in reports for partition, offset in report.offsets]

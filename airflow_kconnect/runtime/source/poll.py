@@ -1,4 +1,4 @@
-"""The first stage of a poll source: a `SourceTask` runs in each Spark partition and yields Arrow batches of records."""
+"""The first stage of a poll source: a `SourceTask` for each split, which yields Arrow batches of records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContex
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import END, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, named
-from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
@@ -54,32 +54,32 @@ class PollSettings:
     headers: HeaderStage = RAW
 
 
-def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
-    """The records of all tasks as a frame: Spark partition n is task n."""
-    columns = _columns(settings.shapes)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH_ROWS))  # what `_padding` fills
-    tasks = len(settings.configs)
-    rows = spark.range(0, tasks, 1, tasks).mapInArrow(_poller(settings), _spark_schema(columns))
-    return _as_frame(rows, settings.shapes)
-
-
-def _as_frame(rows: Any, shapes: RecordShapes) -> RecordFrame:
-    """Schemaless data are passed as JSON text; the last shape of each part is schemaless."""
-    from pyspark.sql import functions as F
-
-    for part, declared in (("key", shapes.keys), ("value", shapes.values)):
-        text = f"{part}_{len(declared)}"
-        rows = rows.withColumn(text, F.parse_json(F.col(text)))
-    return RecordFrame(
-        rows,
-        value=_union("value", shapes.values),
-        key=_union("key", shapes.keys),
+def polled(settings: PollSettings) -> BatchFrame:
+    """The records of all tasks: split n is task n. Schemaless data are JSON texts; the last shape of each part."""
+    return BatchFrame(
+        _Polling(settings),
+        _columns(settings.shapes),
+        value=_union("value", settings.shapes.values),
+        key=_union("key", settings.shapes.keys),
         topic="topic",
         timestamp="timestamp",
         headers="headers",
         partition="partition",
         carried=_CARRIED,
     )
+
+
+def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
+    """The same as a frame of Spark: partition n is task n."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    frame, tasks = polled(settings), len(settings.configs)
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH_ROWS))  # what `_padding` fills
+    rows = spark.range(0, tasks, 1, tasks).mapInArrow(_poller(settings), from_arrow_schema(frame.schema))
+    for part in (frame.key, frame.value):
+        rows = rows.withColumn(part.columns[-1], F.parse_json(F.col(part.columns[-1])))
+    return frame.over(rows)
 
 
 def _union(part: str, declared: tuple[Shape, ...]) -> Union:
@@ -103,12 +103,6 @@ def _columns(shapes: RecordShapes) -> pa.Schema:
     return pa.schema(fields + [(name, pa.string()) for name in _CARRIED])
 
 
-def _spark_schema(columns: pa.Schema) -> Any:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    return from_arrow_schema(columns)
-
-
 def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def poll(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -117,25 +111,45 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
             pass
         context = TaskContext.get()
         assert context is not None
-        columns = _columns(settings.shapes)
         try:
             _refuse_second_attempt(context.attemptNumber())
-            task = _HostedTask(settings, context.partitionId())
-            for records in task.batches():
-                if records:
-                    yield _arrow(columns, settings.shapes, records, settings.headers, settings.task_class.__name__)
-                else:
-                    yield from _padding(columns)
-            if task.bound is not None:
-                yield _batch_of_cell(columns, f"{END}{task.bound}")
         except ConnectError as error:
-            yield _error_batch(columns, error)
-        except Exception as error:  # the task is the user's code: any error it raises is the run's result
-            name = settings.task_class.__name__
-            failure = DataError(f"{name} of task {context.partitionId()} failed: {named(error)}")
-            yield _error_batch(columns, failure)
+            yield _error_batch(_columns(settings.shapes), error)
+            return
+        yield from _polled(settings, context.partitionId(), padded=True)
 
     return poll
+
+
+@dataclass(frozen=True)
+class _Polling:
+    """Polls a task in the process that writes its records; pickled."""
+
+    settings: PollSettings
+
+    def __call__(self, task: int) -> Generator[pa.RecordBatch, None, None]:
+        return _polled(self.settings, task, padded=False)
+
+
+def _polled(settings: PollSettings, index: int, *, padded: bool) -> Generator[pa.RecordBatch, None, None]:
+    """The batches of a task.
+
+    :param padded: whether they pass through Spark, see `_padding`.
+    """
+    columns, name = _columns(settings.shapes), settings.task_class.__name__
+    try:
+        task = _HostedTask(settings, index)
+        for records in task.batches():
+            if records:
+                yield _arrow(columns, settings.shapes, records, settings.headers, name)
+            elif padded:
+                yield from _padding(columns)
+        if task.bound is not None:
+            yield _batch_of_cell(columns, f"{END}{task.bound}")
+    except ConnectError as error:
+        yield _error_batch(columns, error)
+    except Exception as error:  # the task is the user's code: any error it raises is the run's result
+        yield _error_batch(columns, DataError(f"{name} of task {index} failed: {named(error)}"))
 
 
 def _refuse_second_attempt(attempt: int) -> None:

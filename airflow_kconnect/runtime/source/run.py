@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 import uuid
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import Any
 
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
-from airflow_kconnect.connect.error_cells import unpack_error
-from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.errors import DataError, InternalError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_end import Left, left_by_plan, waiting
-from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
 from airflow_kconnect.connect.written_ranges import entries, merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer
-from airflow_kconnect.runtime.conversion.encoding import batch_encodings, converter_of, encoded
-from airflow_kconnect.runtime.dead_letters import with_error_column, with_originals
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import SOURCE_PHASES, PhaseTimer
-from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressMonitor
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.source.kinds import kind_of
+from airflow_kconnect.runtime.source.moving import Mover
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.work import NewOffset, PlanOutcome, Work
-from airflow_kconnect.runtime.source.writer import WriterSettings
-from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.stores.fencing import SourceFence
-from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.lost import LostOffsets
 from airflow_kconnect.stores.offset_topic.many_views import ReadBefore
 from airflow_kconnect.stores.offset_topic.records import (
@@ -50,8 +39,6 @@ from airflow_kconnect.stores.offset_topic.records import (
 )
 from airflow_kconnect.stores.offset_topic.view import OffsetView, read_view
 from airflow_kconnect.stores.topics import ensure_dead_letter_topic, ensure_offset_topic
-from airflow_kconnect.transforms.base import Scope
-from airflow_kconnect.transforms.chain import Chain
 
 log = logging.getLogger(__name__)
 
@@ -75,22 +62,17 @@ class SourceRun:
         session: LazySession,
         read_before: ReadBefore | None = None,
     ) -> None:
-        self._settings, self._connector, self._session = settings, connector, session
+        self._settings, self._connector = settings, connector
         self._kind = kind_of(settings, connector, session)
         self._admin = KafkaAdmin(settings.clients.admin())
-        self._consumer_config = settings.clients.consumer(f"connect-{settings.name}-offsets")
-        self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic, settings.clients.patience_s)
+        consumer = settings.clients.consumer(f"connect-{settings.name}-offsets")
+        self._log = CompactedLog(self._admin, consumer, settings.offset_topic, settings.clients.patience_s)
         # A replay has another name, under which no statuses are written: it never counts as having run before.
         self._lost = LostOffsets(settings.offsets_name, settings.worker, self._admin, settings.offset_topic)
         self._read_before = read_before
         self._phases = PhaseTimer(SOURCE_PHASES, settings.name)
         self._ranges: dict[str, list[int]] = {}  # of a replay, with those of earlier attempts
-        self._key = converter_of(settings, "key")
-        self._value = converter_of(settings, "value")
-        self._header = converter_of(settings, "header")
-        # Of native splits, from the first on, in seconds since the epoch. Each Python task has one of its own.
-        self._deadline: float | None = None
-        self._chain = Chain.from_props(settings.config.props)
+        self._mover = Mover(settings, self._kind, session, self._admin, self._log, self._phases)
         self._fence = SourceFence(
             settings.clients, settings.group_id, settings.offsets_name, exactly_once=settings.exactly_once
         )
@@ -146,8 +128,7 @@ class SourceRun:
 
     def _has_more(self, last: PlanOutcome) -> bool:
         """Whether the plan did not cover everything, and there is time for another one."""
-        in_time = self._deadline is None or time.time() < self._deadline
-        return last.work.cut and in_time and all(report.done for report in last.reports)
+        return last.work.cut and self._mover.in_time and all(report.done for report in last.reports)
 
     def _carry_out(
         self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int, *, again: bool = False
@@ -165,12 +146,7 @@ class SourceRun:
         if not work.resumed:
             self._write_plan(producer, work.plan, partitions)
         ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
-        if work.to_do:
-            self._session.short = self._kind.is_short(work, work.to_do)
-            self._session.start(self._phases)
-        self._phases.enter("preparing the Spark job")
-        failpoint("before-tasks")
-        reports, read = self._move(work, claim, partitions)  # 5-7
+        reports, read = self._mover.move(work, claim, partitions)  # 5-7
         self._phases.enter("committing offsets")
         read = self._reconcile(reports, read)
         self._ranges = merged([self._ranges, *work.ranges_before, *(report.ranges for report in reports)])
@@ -219,93 +195,6 @@ class SourceRun:
                 " `producer.override.max.request.size`, and `max.message.bytes` of the offset topic"
             ) from error
         producer.commit()
-
-    def _move(self, work: Work, claim: Claim, partitions: int) -> tuple[list[SplitReport], int]:
-        """Run the splits that are not done; returns their reports and how many records the source delivered."""
-        splits = work.to_do
-        if not splits:
-            return [], 0
-        settings, spark = self._settings, self._session.spark
-        limit_ms, view = settings.max_duration_ms, work.view
-        if self._deadline is None and limit_ms is not None and not self._kind.poll:
-            self._deadline = time.time() + limit_ms / 1000
-        deadline = self._deadline
-        pointer = PlanPointer(
-            settings.offsets_name,
-            settings.offset_topic,
-            partitions,
-            claim,
-            work.plan,
-            self._log.positions,
-            view.markers,
-            settings.clients.patience_s,
-        )
-        host = self._session.driver_host
-        with (
-            ProgressMonitor(host, len(splits), settings.max_records) as monitor,
-            self._key.serving(host),
-            self._value.serving(host),
-        ):
-            frame = self._kind.frame(work, splits, None if limit_ms is None else limit_ms / 1000)
-            counted, count = observed(frame.df, padded=self._kind.poll)
-            frame = self._transformed(frame.with_df(counted))
-            later = batch_encodings(frame, self._key, self._value)
-            rows = encoded(frame, self._key, self._value, later)
-            writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)
-            self._phases.enter("moving records")
-            reports = collect_reports(spark, rows, replace(writer, encodings=later))
-            _raise_first(reports)  # converters that serve the tasks know more about it
-            return reports, count()
-
-    def _transformed(self, frame: RecordFrame) -> RecordFrame:
-        """The frame after the transformations, with the content of dead letters."""
-        settings = self._settings
-        if settings.errors.topic is not None:
-            frame = with_originals(frame, self._key, self._value)
-        if self._chain.links:
-            scope = Scope(is_sink=False, header_converter=self._header)
-            frame = self._chain.apply(with_error_column(frame), scope)
-        suffix = settings.config.common["kconnect.replay.topic.suffix"] if settings.replay else ""
-        return with_topic_suffix(frame, suffix) if suffix else frame
-
-    def _writer_settings(
-        self,
-        work: Work,
-        pointer: PlanPointer,
-        splits: tuple[int, ...],
-        frame: RecordFrame,
-        deadline: float | None,
-        progress: ProgressAddress,
-    ) -> WriterSettings:
-        settings = self._settings
-        return WriterSettings(
-            pointer=pointer,
-            splits=splits,
-            producer_configs=self._producer_configs(work, splits),
-            consumer_config=self._consumer_config,
-            admin_config=settings.clients.admin(),
-            constant_topic=frame.constant_topic,
-            topic_creation=settings.topic_creation,
-            internal_topics=internal_topics_of(settings.worker).and_(settings.offset_topic),
-            chunk_ms=settings.chunk_ms,
-            deadline_epoch_s=deadline,
-            poll=self._kind.poll,
-            progress=progress,
-            known_keys=_known_keys(work.view),
-            errors=settings.errors,
-            tells_ranges=settings.replay is not None,
-        )
-
-    def _producer_configs(self, work: Work, splits: tuple[int, ...]) -> dict[int, dict[str, Any]]:
-        """For each split. One that cannot commit in parts has the longest transaction that the broker allows."""
-        clients, own = self._settings.clients, self._kind.indivisible(work, splits)
-        # A replay says where its records are.
-        reports = {} if self._settings.replay is None else {"delivery.report.only.error": False}
-        if not self._settings.exactly_once:
-            return {k: clients.producer(None) | reports for k in splits}
-        longest = {"transaction.timeout.ms": self._admin.longest_transaction_ms()} if own else {}
-        ids = {k: self._settings.task_id(k) for k in splits}
-        return {k: (longest if k in own else {}) | clients.producer(ids[k]) | reports for k in splits}
 
     @property
     def _guarantee(self) -> str:
@@ -418,32 +307,3 @@ class SourceRun:
         # The rest of a replay's interval is in its plan, if no bound had cut it.
         is_whole = settings.replay is not None and settings.max_records is None
         return left or ([Left.RESUMED] if work.resumed and not is_whole and work.plan.splits else [])
-
-
-def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:
-    """The same records, for other topics."""
-    from pyspark.sql import functions as F
-
-    if frame.topic is None:
-        return replace(frame, constant_topic=f"{frame.constant_topic}{suffix}")
-    return frame.with_df(frame.df.withColumn(frame.topic, F.concat(F.col(frame.topic), F.lit(suffix))))
-
-
-def _raise_first(reports: Iterable[SplitReport]) -> None:
-    """:raises ConnectError: the error of a split."""
-    failed = [unpack_error(report.error) for report in reports if report.error]
-    if failed:
-        raise _first_cause(failed)
-
-
-def _first_cause(errors: list[ConnectError]) -> ConnectError:
-    """A bad record explains more than the errors it caused elsewhere, and fencing more than a timeout.
-
-    A fenced run reported as retriable would be retried and fence its successor.
-    """
-    return min(errors, key=lambda error: (error.exit_code > 1, not isinstance(error, FencedError), error.exit_code))
-
-
-def _known_keys(view: OffsetView) -> Mapping[str, bytes]:
-    """The keys under which the topic already has this connector's offsets."""
-    return {partition_identity(partition): view.offset_keys(partition)[0] for partition, _ in view.committed()}

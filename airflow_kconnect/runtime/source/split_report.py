@@ -12,6 +12,7 @@ from airflow_kconnect.connect.connector.source import ResumePoint
 class SplitReport:
     """The report of a split.
 
+    :param read: rows that the writer got, before anything was done to them.
     :param resume_point: resume point after the last committed row.
     :param already_done: rows that an earlier attempt had committed and that were skipped.
     :param topics: where records were written, including those of earlier attempts of the split.
@@ -21,6 +22,7 @@ class SplitReport:
     """
 
     split: int
+    read: int = 0
     written: int = 0
     filtered: int = 0
     dead_lettered: int = 0

@@ -1,7 +1,7 @@
 """The last stage of a source split: Arrow batches of encoded records go to Kafka, with their progress, in transactions.
 
-Runs in a Spark partition (`mapInArrow`). Returns one report row and never raises an error of airflow_kconnect: Spark
-would retry such a task, to no avail.
+Runs in a Spark partition (`mapInArrow`) or in a process of the job's own (`without_jvm`). Returns one report row and
+never raises an error of airflow_kconnect: Spark would retry such a task, to no avail.
 """
 
 from __future__ import annotations
@@ -103,15 +103,20 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
     """The function for `mapInArrow`: Spark partition n holds the rows of split ``settings.splits[n]``."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        split = settings.splits[this_split()]
-        report = SplitReport(split)
-        try:
-            _write_split(settings, report, whole(batches))
-        except ConnectError as error:
-            report.error = pack_error(error)
-        yield report_row(split, vars(report))
+        yield written_split(settings, this_split(), whole(batches))
 
     return write
+
+
+def written_split(settings: WriterSettings, index: int, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch:
+    """Write split ``settings.splits[index]``; returns its report row."""
+    split = settings.splits[index]
+    report = SplitReport(split)
+    try:
+        _write_split(settings, report, batches)
+    except ConnectError as error:
+        report.error = pack_error(error)
+    return report_row(split, vars(report))
 
 
 def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterator[pa.RecordBatch]) -> None:
@@ -132,7 +137,7 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
         if marker and marker.done:
             report.done, report.resume_point, report.topics = True, marker.progress, list(marker.topics)
             report.ranges = merged([marker.ranges])
-            report.already_done = sum(batch.num_rows for batch in batches)
+            report.read = report.already_done = sum(batch.num_rows for batch in batches)
             return
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
         ChunkedWriter(settings, report, producer, topics, tracking_of(settings, report, marker)).write(batches)
@@ -202,6 +207,7 @@ class ChunkedWriter:
             for text in pc.unique(batch.column("error").filter(padding)).to_pylist():
                 self._report.bound = text.removeprefix(END) if text.startswith(END) else self._report.bound
             batch = batch.filter(pc.invert(padding))
+        self._report.read += batch.num_rows
         return encoded_batch(batch, self._settings.encodings, self._settings.constant_topic)
 
     def _refuse_errors_of_reading(self, batch: pa.RecordBatch) -> None:

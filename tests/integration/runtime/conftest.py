@@ -17,6 +17,13 @@ from tests.support import unique
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
+# Transformations need Spark, whatever they do.
+NEEDS_SPARK = {
+    "transforms": "nothing",
+    "transforms.nothing.type": "org.apache.kafka.connect.transforms.DropHeaders",
+    "transforms.nothing.headers": "none",
+}
+
 Run = Callable[..., RunReport]
 Preview = Callable[..., dict[str, Any]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.conftest import NumberedFile
+from tests.integration.runtime.conftest import NEEDS_SPARK, NumberedFile
 from tests.support.spark.jobs import start_job
 
 
@@ -19,7 +19,7 @@ def test_the_address_leads_to_sparks_ui_while_the_job_runs(
 ) -> None:
     numbered.append(10)
     conf = {"spark.ui.enabled": "true"}
-    job = start_job(file_source(), worker_props, tmp_path, failpoint="before-final-commit", conf=conf)
+    job = start_job(file_source(**NEEDS_SPARK), worker_props, tmp_path, failpoint="before-final-commit", conf=conf)
     try:
         job.wait_for_failpoint()
         with urllib.request.urlopen(job.event("spark_ui")["url"], timeout=20) as page:

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.runtime.process.extensions import session_without_mllib
+from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support.spark.jobs import start_job
 
 _OF_SESSIONS = "org.apache.spark.sql.SparkSessionExtensions"
@@ -37,7 +38,7 @@ def _on_class_path(spark: SparkSession, folder: Path) -> Iterator[None]:
 def test_a_job_does_not_load_what_registers_the_functions_of_mllib(
     file_source: Callable[..., dict[str, str]], worker_props: dict[str, str], tmp_path: Path
 ) -> None:
-    config, loaded = file_source(), tmp_path / "classes.log"
+    config, loaded = file_source(**NEEDS_SPARK), tmp_path / "classes.log"
     Path(config["file"]).write_text("one\n")
     job = start_job(
         config,

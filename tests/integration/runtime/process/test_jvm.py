@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support.spark.jobs import start_job, wait_gone
 
 pytestmark = pytest.mark.spark_submit
@@ -19,7 +20,7 @@ BROKEN = {"spark.driver.extraJavaOptions": "-Xss1k"}
 @pytest.fixture
 def config(file_source: Callable[..., dict[str, str]]) -> dict[str, str]:
     """A source of a file that is still empty."""
-    found = file_source()
+    found = file_source(**NEEDS_SPARK)
     Path(found["file"]).write_text("")
     return found
 

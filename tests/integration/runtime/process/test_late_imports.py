@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support.spark.jobs import start_job
 
 pytestmark = pytest.mark.spark_submit
@@ -19,7 +20,7 @@ _MODULE = "from airflow_kconnect.transforms.smt.filter import Filter as Same\n"
 
 @pytest.fixture
 def config(file_source: Callable[..., dict[str, str]]) -> dict[str, str]:
-    found = file_source()
+    found = file_source(**NEEDS_SPARK)
     Path(found["file"]).write_text("one\n")
     return found
 

@@ -12,7 +12,7 @@ import pytest
 
 from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
+from tests.integration.runtime.conftest import NEEDS_SPARK, NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
 from tests.support.kafka import read_all, read_values
 from tests.support.spark.jobs import Job, kill_all, start_job, wait_gone
@@ -96,7 +96,7 @@ def test_a_killed_jvm_of_the_job_itself_is_an_error_worth_a_retry(
     tmp_path: Path,
 ) -> None:
     numbered.append(_LINES)
-    config = file_source()
+    config = file_source(**NEEDS_SPARK)
     job = _with_a_killed_jvm(config, worker_props, tmp_path, failpoint="mid-produce")
     assert job.wait() == EXIT_RETRIABLE
     assert "signal 9 (SIGKILL)" in job.event("error")["message"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.run import EXIT_FENCED
-from airflow_kconnect.runtime.source import run as source_run
+from airflow_kconnect.runtime.source import moving, run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.kafka import read_all
@@ -51,7 +51,8 @@ def test_a_task_of_the_older_run_that_starts_while_the_newer_one_takes_over_move
         elif point == "before-tasks":
             older.wait()
 
-    monkeypatch.setattr(source_run, "failpoint", meanwhile)
+    for module in (run, moving):
+        monkeypatch.setattr(module, "failpoint", meanwhile)
     run_here(config)
     assert older.wait() == EXIT_FENCED
     found = sorted(json.loads(record.value or b"") for record in read_all(bootstrap, config["topic"]))

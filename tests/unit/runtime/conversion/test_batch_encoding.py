@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from airflow_kconnect.runtime.conversion.batch_encoding import BatchEncoding, encoded_batch
 
@@ -18,7 +19,9 @@ class _Texts:
         return pa.array(written, pa.binary()), pa.array(errors, pa.string())
 
 
-KEY, VALUE = BatchEncoding("key", "key: ", _Texts()), BatchEncoding("value", "value: ", _Texts())
+KEY = BatchEncoding("key", "key: ", (_Texts(),), ("key",))
+VALUE = BatchEncoding("value", "value: ", (_Texts(),), ("value",))
+TAGGED = BatchEncoding("value", "value: ", (_Texts(), _Texts()), ("v_0", "v_1"), "tag")
 
 
 def test_messages_replace_data() -> None:
@@ -55,3 +58,26 @@ def test_nothing_changes_if_all_is_encoded() -> None:
     batch = pa.record_batch({"value": [b"x"]})
 
     assert encoded_batch(batch, (), "t") is batch
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        pytest.param([0, 1, None], [b"t:1", b"t:20", None], id="mixed"),
+        pytest.param([1, 1, 1], [b"t:10", b"t:20", b"t:30"], id="all of one shape"),
+        pytest.param([None, None, None], [None, None, None], id="tombstones"),
+    ],
+)
+def test_each_row_is_encoded_by_its_shape(tags: list[int | None], expected: list[bytes | None]) -> None:
+    batch = pa.record_batch({"tag": pa.array(tags, pa.int32()), "v_0": [1, 2, 3], "v_1": [10, 20, 30]})
+
+    assert encoded_batch(batch, (TAGGED,), "t").to_pydict() == {"value": expected}
+
+
+def test_rows_of_several_shapes_have_their_own_topics_and_errors() -> None:
+    batch = pa.record_batch({"tag": [0, 1, 0], "v_0": [1, 2, -3], "v_1": [10, -20, 30], "topic": ["a", "b", "c"]})
+
+    found = encoded_batch(batch, (TAGGED,), None)
+
+    assert found.column("error").to_pylist() == [None, "value: negative", "value: negative"]
+    assert found.column("value")[0].as_py() == b"a:1"
