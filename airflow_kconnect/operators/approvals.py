@@ -215,7 +215,7 @@ class ApproveAfterFailureOperator(ConnectorApprovalOperator):
         rows = []
         for task_id in sorted(self.upstream_task_ids):
             left = as_failures(ti.xcom_pull(task_ids=task_id, key=FAILURE))
-            rows += [(task_id, each["error"], each["message"]) for each in left]
+            rows += [(_of_group(task_id, left, each), each["error"], each["message"]) for each in left]
             if not left and _has_failed(ti, task_id):
                 rows.append((task_id, "not known", "It left no error: see its log"))
         if not rows:
@@ -224,6 +224,12 @@ class ApproveAfterFailureOperator(ConnectorApprovalOperator):
         data = {"connector": name, "failures": [{"task": t, "error": e, "message": m} for t, e, m in rows]}
         header = ("Task", "Error", "Message")
         return ApprovalFacts(f"Continue after the failure of connector {name}?", "", header, rows, data)
+
+
+def _of_group(task_id: str, left: Sequence[Mapping[str, Any]], failure: Mapping[str, Any]) -> str:
+    """The task, and which of its connectors has failed if it has several."""
+    connector = failure.get("connector")
+    return f"{task_id}: {connector}" if len(left) > 1 and connector else task_id
 
 
 def _has_failed(ti: Any, task_id: str) -> bool:

@@ -112,4 +112,6 @@ def _is_fresh(value: Any) -> bool:
         return True
     if not isinstance(report, Mapping):
         return True
-    return report.get("complete") is not False and not report.get("replay")  # a dry run is never complete
+    # Of a group each member is a report. A dry run is never complete.
+    own = report.get("complete") is not False and not report.get("replay")
+    return own and all(_is_fresh(each) for each in report.values() if isinstance(each, Mapping) and "kind" in each)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 from airflow.configuration import conf
 from fastapi import Depends, FastAPI
 
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.validation.dag_keys import group_of
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.hooks.connections import connection_worker_keys
@@ -39,8 +42,17 @@ class _LazyPlane:
                 conn_id = conf.get(SECTION, "kafka_conn_id", fallback="kafka_default")
                 worker = with_defaults(connection_worker_keys(conn_id))
                 stores = ControlStores(worker, look_up({}, worker))
-                self._plane = ControlPlane(worker, stores, AirflowRuns(), _variables)
+                runs = AirflowRuns(lambda name: _group_of(stores, name))
+                self._plane = ControlPlane(worker, stores, runs, _variables)
             return self._plane
+
+
+def _group_of(stores: ControlStores, connector: str) -> str | None:
+    """The group of a registered connector; one whose configuration cannot be read has none."""
+    with suppress(DataError):
+        state = stores.config(connector)
+        return None if state is None else group_of(state.texts)
+    return None
 
 
 def _variables(config: dict[str, str], worker: dict[str, str]) -> dict[str, str]:

@@ -11,10 +11,12 @@ from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XCOM_RETURN_KEY, XComModel
 from airflow.utils.session import create_session
 from airflow.utils.state import TaskInstanceState
-from sqlalchemy import and_, select
+from sqlalchemy import and_, or_, select
 
 from airflow_kconnect.control.runs import DagTask, TaskRun
 from airflow_kconnect.plugin.dags import ScheduledRuns, epoch_ms
+
+GROUP_OPERATOR = "KafkaConnectorGroupOperator"
 
 _LATEST = 20
 _STATES = {
@@ -50,9 +52,14 @@ def _runs_of(task: DagTask, session: Any) -> list[dict[str, Any]]:
         TaskInstance.start_date,
         TaskInstance.end_date,
         TaskInstance.try_number,
-    ).where(of_runs, TaskInstance.task_id == task.task, TaskInstance.map_index < 0)
+    ).where(of_runs, TaskInstance.task_id == task.task, TaskInstance.map_index < 0, _of_one_connector())
     reports = _reports(task, run_ids, session)
     return [_run(task, row, reports.get(row.run_id, {})) for row in session.execute(query)]
+
+
+def _of_one_connector() -> Any:
+    """A group's task has run several, and its state says nothing about one of them: their records do."""
+    return or_(TaskInstance.operator.is_(None), TaskInstance.operator != GROUP_OPERATOR)
 
 
 def _run(task: DagTask, row: Any, report: Mapping[str, Any]) -> dict[str, Any]:

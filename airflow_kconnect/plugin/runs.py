@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from airflow.api.common.trigger_dag import trigger_dag
@@ -17,19 +17,27 @@ from sqlalchemy import select, update
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.control.runs import DagTask, Ending
+from airflow_kconnect.operators.groups.members import CONNECTORS
 from airflow_kconnect.plugin.dags import ScheduledRuns
 from airflow_kconnect.plugin.endings import Endings
 from airflow_kconnect.plugin.history import history_of
-from airflow_kconnect.submit.dag_ids import dag_id_of
+from airflow_kconnect.submit.dag_ids import dag_id_of, group_dag_id_of
 
 log = logging.getLogger(__name__)
 
 
 class AirflowRuns(ScheduledRuns):
-    """Starts and ends runs of a connector's DAG, in Airflow's database."""
+    """Starts and ends runs of a connector's DAG, in Airflow's database.
 
-    def __init__(self) -> None:
+    A connector of a group is run by the group's DAG: what is started for it runs no other, and what runs others is not
+    ended for it.
+
+    :param group_of: the group of a registered connector; None if it has none.
+    """
+
+    def __init__(self, group_of: Callable[[str], str | None] = lambda connector: None) -> None:
         super().__init__()
+        self._group_of = group_of
         self._endings = Endings()
 
     def start(self, connector: str) -> None:
@@ -52,9 +60,11 @@ class AirflowRuns(ScheduledRuns):
             raise ConfigError({"params": [f"the DAG of {connector} does not accept them: {error}"]}) from None
 
     def _trigger(self, connector: str, params: Mapping[str, Any]) -> str:
-        dag_id = dag_id_of(connector)
+        group = self._group_of(connector)
+        dag_id = dag_id_of(connector) if group is None else group_dag_id_of(group)
+        conf = dict(params) if group is None else {**params, CONNECTORS: [connector]}
         try:
-            run = trigger_dag(dag_id, triggered_by=DagRunTriggeredByType.REST_API, conf=dict(params))
+            run = trigger_dag(dag_id, triggered_by=DagRunTriggeredByType.REST_API, conf=conf)
         except DagNotFound:
             raise RetriableError(
                 f"connector {connector} has no DAG {dag_id} yet: the DAG file of registered connectors must be in the"
@@ -67,8 +77,12 @@ class AirflowRuns(ScheduledRuns):
         """Fail the runs in progress: Airflow ends their tasks, and with them the jobs."""
         from airflow.api.common.mark_tasks import set_dag_run_state_to_failed
 
+        group = self._group_of(connector)
+        dag_id = dag_id_of(connector) if group is None else group_dag_id_of(group)
         with create_session() as session:
-            for run in session.scalars(_runs_of(connector, DagRunState.RUNNING, DagRunState.QUEUED)):
+            for run in session.scalars(_unfinished(dag_id)):
+                if group is not None and (run.conf or {}).get(CONNECTORS) != [connector]:
+                    continue
                 if (dag := _serialized(run, session)) is not None:
                     set_dag_run_state_to_failed(dag=dag, run_id=run.run_id, commit=True, session=session)
 
@@ -90,9 +104,8 @@ class AirflowRuns(ScheduledRuns):
         return history_of(tasks)
 
 
-def _runs_of(connector: str, *states: DagRunState) -> Any:
-    query = select(DagRun).where(DagRun.dag_id == dag_id_of(connector))
-    return query.where(DagRun.state.in_(states)) if states else query
+def _unfinished(dag_id: str) -> Any:
+    return select(DagRun).where(DagRun.dag_id == dag_id, DagRun.state.in_((DagRunState.RUNNING, DagRunState.QUEUED)))
 
 
 def _serialized(run: DagRun, session: Any) -> Any:

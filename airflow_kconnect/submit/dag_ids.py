@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.validation.dag_keys import group_of
 
 PREFIX = "kconnect."
+GROUP_PREFIX = "kconnect-group."
+"""No connector's own DAG has an id that begins so."""
 TASK_ID = "run"
 """Of the only task in such a DAG."""
 
@@ -27,3 +33,17 @@ def dag_id_of(connector: str) -> str:
         return plain
     digest = hashlib.sha256(connector.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]
     return f"{plain[: _MAX - _HASH_LENGTH - 1]}-{digest}"
+
+
+def group_dag_id_of(group: str) -> str:
+    """The id of the DAG of a group of registered connectors: `kconnect-group.<name>`; all such names are ids."""
+    return GROUP_PREFIX + group
+
+
+def dag_of(connector: str, config: Mapping[str, Any]) -> str:
+    """The DAG that runs a registered connector: that of its group, or its own.
+
+    :param config: the registered configuration.
+    """
+    group = group_of(config)
+    return dag_id_of(connector) if group is None else group_dag_id_of(group)

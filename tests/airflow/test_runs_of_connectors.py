@@ -19,7 +19,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.control.runs import Dag, DagTask, TaskRun
 from airflow_kconnect.plugin.dags import Answers, ScheduledRuns
 from airflow_kconnect.plugin.runs import AirflowRuns
-from airflow_kconnect.submit.dag_ids import dag_id_of
+from airflow_kconnect.submit.dag_ids import dag_id_of, group_dag_id_of
 from tests.support import unique
 from tests.support.airflow.dags import add_dag
 
@@ -184,3 +184,28 @@ def _end_task(connector: str, state: str) -> None:
     with create_session() as session:
         task = session.scalars(select(TaskInstance).where(TaskInstance.dag_id == dag_id_of(connector))).one()
         task.state, task.end_date = state, datetime.now(UTC)
+
+
+class TestGroups:
+    @pytest.fixture
+    def group(self, airflow_database: Path, tmp_path: Path) -> str:
+        """A group whose DAG Airflow knows."""
+        name = unique("group")
+        add_dag(tmp_path / "dags", _DAG.format(dag_id=group_dag_id_of(name)))
+        return name
+
+    def runs_of(self, group: str) -> list[tuple[str, object]]:
+        with create_session() as session:
+            query = select(DagRun).where(DagRun.dag_id == group_dag_id_of(group)).order_by(DagRun.id)
+            return [(run.state, run.conf) for run in session.scalars(query)]
+
+    def test_a_restart_of_a_connector_runs_no_other(self, group: str) -> None:
+        AirflowRuns(lambda name: group).start("a")
+        assert self.runs_of(group) == [("queued", {"connectors": ["a"]})]
+
+    def test_a_stop_of_a_connector_ends_no_run_of_others(self, group: str) -> None:
+        runs = AirflowRuns(lambda name: group)
+        runs.start("a")
+        runs.start("b")
+        runs.end("a")
+        assert self.runs_of(group) == [("failed", {"connectors": ["a"]}), ("queued", {"connectors": ["b"]})]

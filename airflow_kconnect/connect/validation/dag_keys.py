@@ -6,6 +6,7 @@ Kafka Connect ignores them, so a configuration can go back to a Connect cluster 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -119,6 +120,12 @@ def define_dag_keys(definition: ConfigDef) -> None:
             width=Width.MEDIUM,
             display_name=title,
         )
+
+
+def group_of(config: Mapping[str, Any]) -> str | None:
+    """The group in a configuration; None if there is none, or if it is not a valid one."""
+    name = str(config.get(GROUP_NAME) or "").strip()
+    return name if _GROUP_NAME.fullmatch(name) else None
 
 
 def interval_of(text: str) -> timedelta | None:

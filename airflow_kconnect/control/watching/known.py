@@ -19,7 +19,7 @@ from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.run_records import CUT_OFF, ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.target_states import TargetState
-from airflow_kconnect.submit.dag_ids import dag_id_of
+from airflow_kconnect.submit.dag_ids import dag_of
 
 _TOPICS, _PATTERN = "topics", "topics.regex"
 
@@ -65,10 +65,15 @@ class Known:
         """The task that has run it last, apart from runs that were started by hand."""
         return origin_of(self.runs)
 
+    @property
+    def own_dag(self) -> str | None:
+        """The DAG of registered connectors that runs it, alone or with its group; None if it is not registered."""
+        return dag_of(self.name, self.registered.texts) if self.registered else None
+
     @cached_property
     def dag_ids(self) -> tuple[str, ...]:
         """The DAGs that may run it, the one of registered connectors first."""
-        own = (dag_id_of(self.name),) if self.registered else ()
+        own = () if self.own_dag is None else (self.own_dag,)
         return own if self.origin is None else tuple(dict.fromkeys((*own, self.origin.dag)))
 
     def resolved(self, key: str, by_runs: str | None) -> str | None:

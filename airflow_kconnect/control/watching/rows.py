@@ -22,7 +22,6 @@ from airflow_kconnect.control.watching.run_states import (
 )
 from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.run_records import RunRecord
-from airflow_kconnect.submit.dag_ids import dag_id_of
 
 _MOST_TOPICS = 5
 _LONGEST_CAUSE = 300
@@ -180,7 +179,7 @@ def _schedule(known: Known, scheduled: Scheduled) -> dict[str, Any]:
 def _configured(known: Known, scheduled: Scheduled) -> list[dict[str, Any]]:
     """Where its configuration is: registered, in the DAG whose task has run it, in the file of the last run."""
     places: list[dict[str, Any]] = []
-    own = dag_id_of(known.name) if known.registered else None
+    own = known.own_dag
     if own is not None:
         has_dag = own in (scheduled.dags or {})
         places.append({"kind": "registered", "dag_id": own if has_dag else None, "url": scheduled.url(own)})

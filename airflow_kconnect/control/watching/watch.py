@@ -35,7 +35,7 @@ from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.target_states import TargetState
-from airflow_kconnect.submit.dag_ids import TASK_ID, dag_id_of
+from airflow_kconnect.submit.dag_ids import TASK_ID
 
 
 @dataclass(frozen=True)
@@ -214,10 +214,10 @@ def not_registered(name: str) -> str:
 
 def _tasks(known: Known) -> Iterator[DagTask]:
     """The tasks whose runs are those of a connector; a mapped one may have been that of another connector."""
-    if known.registered:
-        yield DagTask(dag_id_of(known.name), TASK_ID)
+    if known.own_dag is not None:
+        yield DagTask(known.own_dag, TASK_ID)
     task = next(filter(None, map(task_of, known.runs.runs)), None)
-    if task is not None and task.map_index < 0 and not (known.registered and task.dag == dag_id_of(known.name)):
+    if task is not None and task.map_index < 0 and task.dag != known.own_dag:
         yield DagTask(task.dag, task.task)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from airflow.sdk import Param
+
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.group import MemberEnd, check_group, name_of
@@ -32,6 +34,13 @@ log = logging.getLogger(__name__)
 
 CONNECTORS = "connectors"
 """The DAG run's param that names the connectors to run; without it, all of the group."""
+
+
+def group_params() -> dict[str, Param]:
+    """The param of a DAG with a group, besides those of `run_params`."""
+    names: dict[str, Any] = {"type": ["null", "array"], "items": {"type": "string"}}
+    text = "Run only these connectors of the group. Empty: all."
+    return {CONNECTORS: Param(None, title="Connectors", description_md=text, **names)}
 
 
 @dataclass(frozen=True)

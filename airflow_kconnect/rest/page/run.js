@@ -18,21 +18,21 @@ let ended = false;
 
 async function refresh() {
   try {
-    const { tasks, ended: over } = await get(`v1/reports?${new URLSearchParams({ dag_id: dagId, run_id: runId })}`);
-    const text = JSON.stringify([tasks, over]);
+    const { tasks, more, ended: over } = await get(`v1/reports?${new URLSearchParams({ dag_id: dagId, run_id: runId })}`);
+    const text = JSON.stringify([tasks, more, over]);
     ended = over;
     banner(null);
     if (text === shown) return;
     shown = text;
-    main.replaceChildren(view(tasks));
+    main.replaceChildren(view(tasks, more));
   } catch (error) {
     banner(error.message);
   }
 }
 
-function view(tasks) {
+function view(tasks, more) {
   const cards = tasks.length ? tasks.map(card) : h("p", { class: "nothing" }, `No task of this run has moved records with a connector${ended ? "" : " yet"}.`);
-  return h("div", { class: "view" }, h("h1", {}, "Connectors"), cards);
+  return h("div", { class: "view" }, h("h1", {}, "Connectors"), cards, more > 0 && h("p", { class: "nothing" }, `${number(more)} more connectors: see the log of their task.`));
 }
 
 function card(task) {
