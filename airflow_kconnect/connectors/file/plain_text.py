@@ -80,6 +80,7 @@ def _schemaless(column: pa.Array) -> Pieces:
 
     :param column: JSON. :raises NeedsCatalystError: there are texts with escapes, or other values.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     given = column.drop_null()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from airflow_kconnect.connect.data import DECIMAL, TIME, ConnectSchema, SchemaType
 from airflow_kconnect.converters.json.envelopes import Pattern
 from airflow_kconnect.converters.json.values import DAY_MS
+from airflow_kconnect.converters.registered.slices import content_of
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 if TYPE_CHECKING:
@@ -160,6 +161,9 @@ class StringParser(PayloadParser):
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        plain = unescaped(payloads)
+        if plain is not None:
+            return plain
         objects = pc.binary_join_element_wise(pa.scalar(b'{"s":'), payloads, pa.scalar(b"}"), pa.scalar(b""))
         try:
             # Other members: it was not a string, but `"a","b":"c"`.
@@ -167,6 +171,24 @@ class StringParser(PayloadParser):
         except ValueError:  # also Arrow's errors
             return None
         return None if members is None else members["s"]
+
+
+def unescaped(payloads: pa.Array) -> pa.Array | None:
+    """What is in the quotes of texts; None if one has escapes, or is not a text."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not len(payloads) or pc.min(pc.binary_length(payloads)).as_py() < len('""'):
+        return None
+    texts = pc.binary_slice(payloads, 1, -1)
+    data = content_of(texts).tobytes()
+    if b'"' in data or b"\\" in data or (data and np.frombuffer(data, np.uint8).min() < ord(" ")):
+        return None
+    try:
+        return texts.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
 
 
 def read_objects(

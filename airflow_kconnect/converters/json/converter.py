@@ -25,6 +25,7 @@ from airflow_kconnect.converters.base import (
 from airflow_kconnect.converters.json.batches import parser_of
 from airflow_kconnect.converters.json.envelopes import KnownEnvelopes
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text
+from airflow_kconnect.converters.json.texts import SchemalessParser
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
 
 if TYPE_CHECKING:
@@ -165,6 +166,11 @@ class JsonConverter(Converter):
             return {}
         parsers = (parser_of(s.schema, self._known.patterns(s, self.decimal_format)) for s in shapes)
         return {index: parser for index, parser in enumerate(parsers) if parser is not None}
+
+    def plain_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        if self._content is None and not self.schemas_enable:
+            return {index: SchemalessParser() for index, shape in enumerate(shapes) if shape.schemaless}
+        return self.batch_parsers(shapes)
 
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         from airflow_kconnect.converters.json import decode as json_decode

@@ -32,6 +32,12 @@ def bytes_of(column: pa.Array) -> NDArray[np.uint8]:
     return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
 
 
+def content_of(column: pa.Array) -> NDArray[np.uint8]:
+    """The bytes of all rows of a BINARY or STRING column."""
+    offsets = offsets_of(column)
+    return bytes_of(column)[offsets[0] : offsets[-1]]
+
+
 def binary(lengths: NDArray[np.integer], data: NDArray[np.uint8]) -> pa.Array:
     """A BINARY column of rows of these lengths, one after the other.
 
