@@ -47,7 +47,10 @@ def start() -> None:
     load()
     ours, theirs = socket.socketpair()
     driver = os.getpid()
-    _parent = os.fork()
+    try:
+        _parent = os.fork()
+    except OSError:
+        return  # this machine has no process left; what Spark says about that reaches the user
     if _parent == 0:
         ours.close()
         serve(theirs, jvm.worker_environment(), driver)

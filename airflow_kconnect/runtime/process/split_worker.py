@@ -21,7 +21,7 @@ from typing import NoReturn
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.errors import named
+from airflow_kconnect.connect.errors import in_one_line
 from airflow_kconnect.runtime.process.late_imports import hide_pandas
 from airflow_kconnect.runtime.process.memory import use_few_arenas
 from airflow_kconnect.runtime.process.parent_watch import end_with_parent, name_process
@@ -156,7 +156,7 @@ def _report(pickled: bytes, split: int) -> str | Failure:
         (report,) = (str(row["report"]) for row in rows)
         return report
     except BaseException as error:
-        return Failure(named(error), traceback.format_exc())
+        return Failure(in_one_line(error), traceback.format_exc())
 
 
 def _numbers(split: int) -> pa.RecordBatch:

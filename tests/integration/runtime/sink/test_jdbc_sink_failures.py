@@ -138,7 +138,8 @@ def test_killed_run_loses_no_record_that_the_database_refuses(
 def test_of_two_runs_the_older_is_fenced(
     sink_without_jvm: dict[str, str], database: Database, worker_props: dict[str, str], run_here: Run, tmp_path: Path
 ) -> None:
-    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write")
+    no_jvm = {"spark.driver.extraJavaOptions": "-Xss1k"}  # none starts with it
+    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write", conf=no_jvm)
     job.wait_for_failpoint()
     run_here(sink_without_jvm)
     assert counts(database) == (_RECORDS, _RECORDS)
