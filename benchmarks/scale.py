@@ -30,7 +30,7 @@ from tests.support.databases.postgres import PostgresDatabase
 app = typer.Typer(add_completion=False)
 
 _STRINGS = {"value.converter": STRING, "key.converter": STRING}
-_LARGE_BYTES = 10_000_000
+_LARGE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -132,15 +132,15 @@ def source_partitions(place: Place) -> None:
 
 
 def files(place: Place) -> None:
-    """A folder of 10,000 files."""
+    """A folder of 1,000 files."""
     folder = place.folder / "many"
     folder.mkdir()
-    for n in range(10_000):
+    for n in range(1_000):
         (folder / f"{n}.txt").write_text("".join(f"{n}-{line}\n" for line in range(10)))
     config = place.source("many", folder)
     config["files"] = config.pop("file")
-    place.run("10,000 files of 10 lines", config)
-    place.run("10,000 files with nothing new", config)
+    place.run("1,000 files of 10 lines", config)
+    place.run("1,000 files with nothing new", config)
 
 
 def partitions(place: Place) -> None:
