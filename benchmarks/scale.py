@@ -19,6 +19,7 @@ import typer
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.stores.offset_topic.records import offset_key, offset_value
 from benchmarks import environment, results
 from benchmarks.environment import Environment
@@ -85,8 +86,13 @@ class Place:
         peak = [0]
         watch = threading.Thread(target=_watch, args=(process, peak))
         watch.start()
-        output, log = process.communicate()
-        watch.join()
+        try:
+            output, log = process.communicate()
+        except BaseException:
+            kill_tree(process.pid)
+            raise
+        finally:
+            watch.join()
         if process.returncode:
             raise RuntimeError(f"{case}: {output}{log}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
