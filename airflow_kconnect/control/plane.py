@@ -9,6 +9,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
+from airflow_kconnect.connect.validation.dag_keys import group_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control import answers, configurations, groups, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
@@ -298,6 +299,11 @@ class ControlPlane:
     def others_of_group(self, name: str, config: Mapping[str, Any]) -> list[str]:
         """The other connectors whose group a submitted configuration would use from now on: see `newly_named`."""
         return groups.newly_named(name, config, self._stores.configs(), self.worker.group_id)
+
+    def group_of(self, name: str) -> str | None:
+        """The group whose DAG runs a registered connector; None if it has a DAG of its own, or is not registered."""
+        known = self._stores.configs().get(name)
+        return None if known is None else group_of(known.texts)
 
     def dag_of_runs(self, name: str) -> str | None:
         """The DAG whose task has run a connector that is not registered; None if none has, or if it is registered."""

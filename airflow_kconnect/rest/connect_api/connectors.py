@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.datastructures import URL
 
+from airflow_kconnect.connect.validation.dag_keys import group_of
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, create_request
@@ -17,6 +18,7 @@ from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
+from airflow_kconnect.submit.dag_ids import group_dag_id_of
 
 # What Connect leaves as it is.
 _IN_PATHS = "/!$&'()*+,;=:@~"
@@ -39,7 +41,7 @@ def create_connector(request: Request, plane: Plane, access: Access, body: JsonB
     """Register a connector."""
     asked = create_request(body)
     access.check_write(asked.name)
-    _check_offsets(asked.name, asked.config, plane, access)
+    _check_others(asked.name, asked.config, plane, access)
     return _created(request, plane.create(asked.name, asked.config, asked.target_state))
 
 
@@ -59,7 +61,7 @@ def get_config(name: ConnectorName, plane: Plane, _: Reading) -> Any:
 def put_config(request: Request, name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Register a connector, or replace its configuration."""
     config = config_request(body)
-    _check_offsets(name, config, plane, access)
+    _check_others(name, config, plane, access)
     created, info = plane.put_config(name, config)
     return _created(request, info) if created else info
 
@@ -68,7 +70,7 @@ def put_config(request: Request, name: ConnectorName, plane: Plane, access: Acce
 def patch_config(name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Change some keys of a configuration; null removes one."""
     patch = config_request(body, nulls=True)
-    _check_offsets(name, patch, plane, access)
+    _check_others(name, patch, plane, access)
     return plane.patch_config(name, patch)
 
 
@@ -79,8 +81,9 @@ def delete_connector(name: ConnectorName, plane: Plane, _: Writing) -> Response:
     return Response(status_code=204)
 
 
-def _check_offsets(name: str, config: Mapping[str, Any], plane: ControlPlane, access: Caller) -> None:
-    """The offsets are those of the connectors that have the group, and those of a DAG that has run one of this name.
+def _check_others(name: str, config: Mapping[str, Any], plane: ControlPlane, access: Caller) -> None:
+    """The offsets are those of the connectors that have the consumer group, and those of a DAG that has run one of this
+    name; and the runs are those of the DAG of a group.
 
     :raises RestError: 403.
     """
@@ -89,6 +92,9 @@ def _check_offsets(name: str, config: Mapping[str, Any], plane: ControlPlane, ac
     dag = plane.dag_of_runs(name)
     if dag is not None and not access.may_edit_dag(dag):
         raise RestError(403, f"{access} may not edit the DAG that runs connector {name}")
+    group = group_of(config)
+    if group is not None and group != plane.group_of(name) and not access.may_edit_dag(group_dag_id_of(group)):
+        raise RestError(403, f"{access} may not edit the DAG of the group {group}")
 
 
 def _created(request: Request, info: dict[str, Any]) -> JSONResponse:

@@ -74,6 +74,23 @@ def test_the_connector_tasks_of_a_run_and_what_they_have_left(client: httpx.Clie
     assert tasks["write"]["report"] == {**REPORT, "offsets": OFFSETS[:100], "partitions": 150}
 
 
+def test_each_connector_of_a_group_has_an_entry_those_that_failed_first(
+    client: httpx.Client, run: dict[str, str]
+) -> None:
+    from airflow.models.xcom import XComModel
+
+    left = [{**FAILED, "report": None}, {"report": REPORT}]
+    XComModel.set(FAILURE, left, dag_id=run["dag_id"], run_id=run["run_id"], task_id="other")
+    XComModel.set("return_value", {"files": REPORT}, dag_id=run["dag_id"], run_id=run["run_id"], task_id="write")
+    tasks = client.get("/v1/reports", params=run, auth=("bob", PASSWORDS["bob"])).json()["tasks"]
+    found = [(each["failure"], each["report"] and each["report"]["connector"]) for each in tasks]
+    assert [each for each, task in zip(found, tasks, strict=True) if task["task_id"] == "other"] == [
+        (FAILED, None),
+        (None, "files"),
+    ]
+    assert [each for each, task in zip(found, tasks, strict=True) if task["task_id"] == "write"] == [(None, "files")]
+
+
 def test_callers_without_a_login_are_refused(client: httpx.Client, run: dict[str, str]) -> None:
     assert client.get("/v1/reports", params=run).status_code == 401
 

@@ -68,6 +68,14 @@ def test_nor_can_a_new_connector(limited: TestClient, plane: ControlPlane) -> No
     assert answer.status_code == 403
 
 
+def test_nor_can_it_join_the_dag_of_anothers_group(limited: TestClient) -> None:
+    answer = limited.put("/connectors/a/config", json={**SINK, "kconnect.group": "shop"})
+    assert (answer.status_code, answer.json()["message"].endswith("may not edit the DAG of the group shop")) == (
+        403,
+        True,
+    )
+
+
 @pytest.mark.parametrize("group", ["connect-b", "an-application"])
 def test_offsets_of_such_a_group_are_not_changed(group: str, limited: TestClient, plane: ControlPlane) -> None:
     plane.put_config("a", {**SINK, GROUP: group})
