@@ -1,4 +1,4 @@
-"""Our side: a Spark session that stays warm, in a process of its own, and the runs in it."""
+"""Our side: a job that stays, in a process of its own, with all that it has started, and the runs in it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.submit.direct import by_python
+from airflow_kconnect.submit.spark import find_spark_submit, job_path
+from airflow_kconnect.submit.submit import spark_conf, submit_environment
 from benchmarks.measure import CpuMeter, Pass
-from benchmarks.settings import our_worker
+from benchmarks.settings import HEAP_MB, our_worker
 
-_session: Any = None
+if TYPE_CHECKING:
+    from airflow_kconnect.runtime.process.session import LazySession
+
+_session: LazySession | None = None
 
 
 class OurSide:
-    """Runs connectors in a running session. Use it as a context manager.
+    """Runs connectors in a running job. Use it as a context manager.
 
     :param master: `local[1]` or `local[2]`.
     """
@@ -59,15 +65,31 @@ class OurSide:
 
 
 def _start(master: str, folder: Path) -> None:
-    from benchmarks.session import spark_session
-
     global _session
     # Events of the runs, and warnings of Spark's about this machine's name.
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, sys.stdout.fileno())
     os.dup2(silent, sys.stderr.fileno())
-    folder.mkdir()
-    _session = spark_session(folder, master)
+    folder.mkdir(mode=0o700)
+    _session = _as_in_a_job(master, folder)
+
+
+def _as_in_a_job(master: str, folder: Path) -> LazySession:
+    """What a job has before its first run: Python processes for what needs no Spark, and Spark for the rest."""
+    spark = find_spark_submit()
+    own = {"spark.driver.memory": f"{HEAP_MB}m", "spark.log.level": "ERROR", "spark.local.dir": str(folder / "spark")}
+    conf = spark_conf(own, master=master, spark=spark, folder=folder)
+    options = ["--master", master, *(part for pair in conf.items() for part in ("--conf", "=".join(pair)))]
+    command = [str(spark.program), *options, str(job_path())]
+    os.environ.update(by_python(command, submit_environment(master), conf)[1])
+    import airflow_kconnect.runtime.sink.run
+    import airflow_kconnect.runtime.source.run  # noqa: F401
+    from airflow_kconnect.runtime.process import jvm, split_processes
+    from airflow_kconnect.runtime.process.session import LazySession
+
+    split_processes.start()
+    jvm.prepare(short=False)
+    return LazySession("benchmarks")
 
 
 def _run(spec: RunSpec) -> RunReport:
@@ -77,4 +99,7 @@ def _run(spec: RunSpec) -> RunReport:
 
 
 def _stop() -> None:
-    _session.stop()
+    from airflow_kconnect.runtime.process import jvm, split_processes
+
+    split_processes.end()
+    jvm.end()
