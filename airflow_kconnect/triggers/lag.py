@@ -87,7 +87,7 @@ class ConnectorLagTrigger(BaseEventTrigger):
         while True:
             payload = None
             try:
-                known = connector or await in_thread(self._watched.positions)
+                known = await in_thread(self._watched.positions) if connector is None else connector
                 connector = known
                 payload = await in_thread(self._look, await seen_together(known), crossings)
             except ConnectError as error:
