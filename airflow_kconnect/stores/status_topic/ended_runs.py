@@ -1,4 +1,4 @@
-"""Entries of runs that are over before they are told: those of many connectors, written together."""
+"""Entries of runs that are over when they are written: those of many connectors, together."""
 
 from __future__ import annotations
 
