@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
@@ -187,7 +188,19 @@ def run_group(
 
     spark = SharedSpark("kconnect group", weights(spec), session)
     idle = IdleMembers(member)
-    return GroupRun(spec, run_one, spark, idle.reports, idle.tell, hide=hides.hide).run()
+    group = GroupRun(spec, run_one, spark, idle.reports, idle.tell, hide=hides.hide)
+    with _shared_jvms(spec):
+        return group.run()
+
+
+def _shared_jvms(spec: GroupSpec) -> contextlib.AbstractContextManager[None]:
+    """Java connectors of a group share a JVM."""
+    hosted = sum(looks_hosted(texts_of(run.config)[0]) for run in spec.runs)
+    if not hosted:
+        return contextlib.nullcontext()
+    from airflow_kconnect.hosted.shared_jvms import shared_jvms
+
+    return shared_jvms(min(hosted, spec.max_parallel))
 
 
 def _member(spec: RunSpec, resolver: ConfigResolver) -> Member:

@@ -11,8 +11,11 @@ import psutil
 import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.group import GroupSpec
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.shared_jvms import shared_jvms
+from airflow_kconnect.runtime.job import run_group
 from tests.support import unique
 from tests.support.kafka import read_values
 from tests.support.spark.jobs import command_of
@@ -29,11 +32,17 @@ def jvms() -> list[psutil.Process]:
 
 
 @pytest.fixture
-def start(run_hosted: Callable[..., RunReport], plugin_path: Path, rough_plugins: Path) -> Iterator[Start]:
+def both_plugins(hosting_worker: dict[str, str], rough_plugins: Path) -> dict[str, str]:
+    """Keys of a worker that finds Kafka's own plug-ins and the one that misbehaves."""
+    path = f"{hosting_worker['plugin.path']},{rough_plugins}"
+    return {**hosting_worker, "plugin.path": path, "task.shutdown.graceful.timeout.ms": "1000"}
+
+
+@pytest.fixture
+def start(run_hosted: Callable[..., RunReport], both_plugins: dict[str, str]) -> Iterator[Start]:
     """Run a connector in a thread, next to others: `start(config)`. All JVMs have ended after the test."""
-    keys = {"plugin.path": f"{plugin_path},{rough_plugins}", "task.shutdown.graceful.timeout.ms": "1000"}
     with shared_jvms(3), ThreadPoolExecutor(3) as threads:
-        yield lambda config: threads.submit(run_hosted, config, **keys)
+        yield lambda config: threads.submit(run_hosted, config, **both_plugins)
     assert jvms() == []
 
 
@@ -49,29 +58,32 @@ def lines(tmp_path: Path, java_source: Config) -> Callable[[int], dict[str, str]
     return config
 
 
-def test_what_one_run_fails_of_others_in_its_jvm_do_not_notice(
-    bootstrap: str, lines: Callable[[int], dict[str, str]], rough_source: Config, start: Start
+def test_the_java_connectors_of_a_group_share_a_jvm_and_do_not_notice_what_fails_of_others(
+    bootstrap: str,
+    lines: Callable[[int], dict[str, str]],
+    rough_source: Config,
+    both_plugins: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    started: list[HostJvm] = []
+    start_it = HostJvm.start
+    monkeypatch.setattr(HostJvm, "start", lambda jvm: (started.append(jvm), start_it(jvm))[1])
     throwing = rough_source("throws", count=20)
     wrong = {**lines(1), "batch.size": "many"}
     # The second's name begins with the first's, as do those of its threads.
     first, second = lines(300), lines(200)
     second["name"] = f"{first['name']}-0"
-    begun = [start(config) for config in (first, throwing, second, wrong)]
-    reports = begun[0].result(), begun[2].result()
-    assert [report.records["written"] for report in reports] == [300, 200]
-    assert [report.complete for report in reports] == [True, True]
-    for config in (first, second):
+    configs = (first, throwing, second, wrong)
+    runs = tuple(RunSpec(config, both_plugins, run_id=unique("run")) for config in configs)
+    ends = run_group(GroupSpec(runs, max_parallel=3))
+    assert [end.exit_code for end in ends] == [0, 3, 0, 1]
+    assert f"nothing is left of {throwing['topic']}" in str(ends[1].error)
+    assert "batch.size" in str(ends[3].error)
+    for end, config in ((ends[0], first), (ends[2], second)):
         expected = Path(config["file"]).read_bytes().splitlines()
         assert read_values(bootstrap, config["topic"]) == expected
-    with pytest.raises(RetriableError, match=f"nothing is left of {throwing['topic']}"):
-        begun[1].result()
-    with pytest.raises(Exception, match=r"batch\.size"):
-        begun[3].result()
-    [jvm] = jvms()
-    assert start({**throwing, "mode": ""}).result().complete
-    assert jvms() == [jvm]
-    assert len(read_values(bootstrap, throwing["topic"])) == 20
+        assert end.report is not None and end.report["records"]["written"] == len(expected)
+    assert (len(started), jvms()) == (1, [])
 
 
 def test_a_jvm_that_is_killed_fails_its_runs_as_retriable_and_the_next_run_has_another(
@@ -86,10 +98,8 @@ def test_a_jvm_that_is_killed_fails_its_runs_as_retriable_and_the_next_run_has_a
     for future, config in zip(begun, configs, strict=True):
         with pytest.raises(RetriableError, match=rf"connector {config['name']}: .*was ended by SIGKILL"):
             future.result()
-    again = [start(config) for config in configs]
-    assert [future.result().complete for future in again] == [True, True]
-    for config, count in zip(configs, (20, 30), strict=True):
-        assert len(read_values(bootstrap, config["topic"])) == count
+    assert start(configs[0]).result().complete
+    assert len(read_values(bootstrap, configs[0]["topic"])) == 20
     assert len(jvms()) == 1
 
 
