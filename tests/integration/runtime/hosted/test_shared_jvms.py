@@ -67,7 +67,12 @@ def test_the_java_connectors_of_a_group_share_a_jvm_and_do_not_notice_what_fails
 ) -> None:
     started: list[HostJvm] = []
     start_it = HostJvm.start
-    monkeypatch.setattr(HostJvm, "start", lambda jvm: (started.append(jvm), start_it(jvm))[1])
+
+    def start(jvm: HostJvm) -> None:
+        started.append(jvm)
+        start_it(jvm)
+
+    monkeypatch.setattr(HostJvm, "start", start)
     throwing = rough_source("throws", count=20)
     wrong = {**lines(1), "batch.size": "many"}
     # The second's name begins with the first's, as do those of its threads.
