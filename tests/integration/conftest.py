@@ -11,9 +11,20 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.hosted.java import jvm as hosted_jvm
 from airflow_kconnect.runtime.process.session import START_CONF
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.spark import find_spark_submit
+
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_hosted_java() -> Iterator[None]:
+    """JVMs that runs of this process start for Java connectors do without the optimising compiler, like Spark's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hosted_jvm, "_OPTIONS", (*hosted_jvm._OPTIONS, _QUICK_JAVA))
+        yield
 
 
 @pytest.fixture(scope="session")
