@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,6 @@ from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, first_line
 from airflow_kconnect.connect.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
-from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.errors import ConnectorRunError
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.worker import TaskWorker
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 _NO_REPORT = "the job ended without an error, but it wrote no report of the connector; see the log"
 _ENDS = "ends"
-"""Key of the data passed on to a resumed deferred task: the connectors that failed before the job."""
+"""Key of the data passed on to a resumed deferred task: the ends of its connectors if the job succeeds."""
 
 
 class KafkaConnectorGroupOperator(ReportingGroupOperator):
@@ -111,7 +110,7 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             with Heartbeat(self._say, "checking the configurations, and which connectors are paused"):
                 attempt = self._attempt = self._prepared(context, kept.read())
             ran = self._run(context, attempt, cluster) if attempt.runs else []
-            return self._ended(context, attempt.ends, ran, kept)
+            return self._ended(context, attempt.ends, ran, kept, reported=not cluster)
 
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
@@ -121,8 +120,9 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
         self.tracking_url = (facts or {}).get(TRACKING_URL)
         with self._telling_of_failure(context):
             super().execute_complete(context, event, facts)
-            ends = {end["connector"]: MemberEnd(**end) for end in (facts or {}).get(_ENDS, ())}
-            return self._ended(context, ends, None, None)
+            ends = [MemberEnd(**end) for end in (facts or {}).get(_ENDS, ())]
+            failed = {end.connector: end for end in ends if end.error is not None}
+            return self._ended(context, failed, [end for end in ends if end.error is None], None, reported=False)
 
     def _prepared(self, context: Context, kept: Mapping[str, MemberEnd]) -> Attempt:
         """All that is known before the job; errors of single connectors are ends of theirs."""
@@ -155,15 +155,18 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
                 errors[name_of(run.config)] = error
         attempt.fail(errors)
 
-    def _run(self, context: Context, attempt: Attempt, cluster: bool) -> list[MemberEnd] | None:
-        """Run the job; how each of its connectors has ended. None: its output stays on the cluster.
+    def _run(self, context: Context, attempt: Attempt, cluster: bool) -> list[MemberEnd]:
+        """Run the job; how each of its connectors has ended.
 
         :raises ConnectorRunError: in cluster deploy mode, if the job has failed.
         """
         spec = GroupSpec(tuple(attempt.runs), self.max_parallel)
-        failed = [asdict(end) for end in attempt.ends.values() if end.error is not None]
+        # In cluster deploy mode its output stays there: that it succeeds says that all of them have.
+        succeeded = [MemberEnd(name) for name in spec.names]
+        ends = [*(end for end in attempt.ends.values() if end.error is not None), *succeeded]
         what = f"the group of {len(spec.runs):,} connectors"
-        facts = {GROUP: what, "run_id": run_id_of(context), TOKEN: spec.token, **({_ENDS: failed} if failed else {})}
+        stored = [asdict(end) for end in ends] if cluster else []
+        facts = {GROUP: what, "run_id": run_id_of(context), TOKEN: spec.token, _ENDS: stored}
         ti = context["ti"]
         with self._passed_to_job(spec, facts, cluster, f"kconnect-{ti.dag_id}.{ti.task_id}"):
             hook = self._hook_of_job(*(run.config for run in spec.runs))
@@ -178,9 +181,9 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
                 why = hook.end_of_submit() or str(error)
                 if cluster:
                     raise ConnectorRunError(why) from None
-        return None if cluster else self._ends_of(progress, attempt.runs, why)
+        return succeeded if cluster else self._ends_of(progress, why)
 
-    def _ends_of(self, progress: GroupProgress, runs: Sequence[RunSpec], why: str) -> list[MemberEnd]:
+    def _ends_of(self, progress: GroupProgress, why: str) -> list[MemberEnd]:
         if progress.silent:
             self.log.error("Of %s the job has not said how they ended: %s", ", ".join(progress.silent), why)
             self._show_lost(LOST if progress.error is None else str(progress.error["message"]))

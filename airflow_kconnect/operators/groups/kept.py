@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.group import MemberEnd
-from airflow_kconnect.hooks.masking import masked
-from airflow_kconnect.operators.groups.outcome import in_short
+from airflow_kconnect.operators.groups.outcome import in_short, masked_end
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -62,7 +61,7 @@ def _parts(ends: Iterable[MemberEnd]) -> Iterator[list[dict[str, Any]]]:
     part: list[dict[str, Any]] = []
     size = 0
     for end in ends:
-        kept = {**asdict(end), "error": _masked(end.error)}
+        kept = asdict(masked_end(end))
         if (length := len(json.dumps(kept))) > _MOST_OF_END and end.report is not None:
             kept["report"] = in_short(end.report)
             length = len(json.dumps(kept))
@@ -73,11 +72,3 @@ def _parts(ends: Iterable[MemberEnd]) -> Iterator[list[dict[str, Any]]]:
         size += length
     if part:
         yield part
-
-
-def _masked(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """An error as it may be stored."""
-    if error is None:
-        return None
-    errors = {key: [masked(text) for text in texts] for key, texts in (error["errors"] or {}).items()}
-    return {**error, "message": masked(str(error["message"])), "errors": errors or None}

@@ -19,6 +19,7 @@ from airflow_kconnect.connect.validation.before_variables import worker_without_
 from airflow_kconnect.control.kinds import kind
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.worker import Configurations, RegisteredConfigs, TaskWorker
+from airflow_kconnect.operators.groups.outcome import masked_end
 from airflow_kconnect.operators.intervals import RunMode
 from airflow_kconnect.operators.jobs import run_id_of, spec_of
 from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC
@@ -76,7 +77,7 @@ def given_connectors(
 
     :param connectors: as for the operators of single connectors. :param files: else a folder of files.
     :param folder: what paths are relative to. :param worker: of the worker alone.
-    :raises ConfigError: a connector is there twice or has no name, or the order is impossible; there is no such folder.
+    :raises ConfigError: a connector is there twice or has no name, or the order is impossible; there are none.
     :raises RetriableError: the broker is unavailable.
     """
     if connectors is None:
@@ -89,6 +90,8 @@ def given_connectors(
             configs.append(registered.config(connector, folder))
         except (ConfigError, DataError) as error:
             errors[_label(connector, number)] = error
+    if not configs and not errors:
+        raise ConfigError({"connectors" if files is None else "folder": ["has no connectors"]})
     check_group(configs)
     return GivenConnectors({name_of(config): config for config in configs}, errors)
 
@@ -121,7 +124,7 @@ class Attempt:
         specs = {name_of(run.config): run for run in self.runs}
         shown = [(specs[name], error) for name, error in errors.items() if name in specs]
         show_failures(shown, self.worker.resolved_worker, masked)
-        self.leave_out({name: failed(name, error) for name, error in errors.items()})
+        self.leave_out({name: masked_end(failed(name, error)) for name, error in errors.items()})
 
     def leave_out(self, ends: Mapping[str, MemberEnd]) -> None:
         """These connectors are not run."""

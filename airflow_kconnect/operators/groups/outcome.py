@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowException
@@ -40,6 +41,15 @@ def returned(reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str,
 def in_short(report: Mapping[str, Any]) -> dict[str, Any]:
     """A report with at most 20 offsets, ranges, topics and warnings."""
     return {**report, **{key: list(report[key])[:_MOST_LISTED] for key in _CUT}, "notes": {}}
+
+
+def masked_end(end: MemberEnd) -> MemberEnd:
+    """An end as it may be stored: secrets in the text of its error are masked."""
+    if end.error is None:
+        return end
+    errors = {key: [masked(text) for text in texts] for key, texts in (end.error["errors"] or {}).items()}
+    error = {**end.error, "message": masked(str(end.error["message"])), "errors": errors or None}
+    return replace(end, error=error)
 
 
 def failures_of(ends: Iterable[MemberEnd], kinds: Mapping[str, str]) -> list[dict[str, Any]]:

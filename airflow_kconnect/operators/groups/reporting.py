@@ -81,28 +81,35 @@ class ReportingGroupOperator(RendersConnectors, TellsOfRuns):
         return self._given
 
     def _ended(
-        self, context: Context, before: Mapping[str, MemberEnd], ran: list[MemberEnd] | None, kept: KeptEnds | None
+        self,
+        context: Context,
+        before: Mapping[str, MemberEnd],
+        ran: Sequence[MemberEnd],
+        kept: KeptEnds | None,
+        *,
+        reported: bool,
     ) -> dict[str, Any] | None:
-        """Tell of all connectors, and return their reports, or fail.
+        """Report how each connector has ended, and return their reports, or fail.
 
-        :param before: the ends that were known before the job. :param ran: those of the job; None: they are not known.
+        :param before: the ends that were known before the job. :param ran: those of the job.
+        :param reported: whether they have reports: the job's output does not stay on a cluster.
         """
-        ends = [*before.values(), *(ran or ())]
+        ends = [*before.values(), *ran]
         for line in log_lines(ends):
             self.log.info("%s", line)
-        for end in ran or ():
+        for end in ran:
             if end.report is not None:
                 self._log_warnings(end.report, f"connector {end.connector}: ")
                 self._count_and_call(context, dict(end.report), self._config_of(end.connector))
         self._reports = {end.connector: dict(end.report) for end in ends if end.report is not None}
         if any(end.error is not None for end in ends):
             if kept is not None:
-                kept.add(ran or ())
+                kept.add(ran)
                 kept.add(end for name, end in before.items() if name not in kept.known)
             raise self._failure(context, ends)
-        if ran is not None and ends and all(end.state is not None for end in ends):
+        if all(end.state is not None for end in ends):
             raise AirflowSkipException("All connectors of the group are paused or stopped: nothing was moved")
-        if ran is None:
+        if not reported:
             return None
         self._record_events(context)
         put(context, {"reports": self._reports})
