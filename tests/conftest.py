@@ -129,10 +129,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Looks for no garbage among the modules and thousands of tests that are there to stay: 9 of 72 CPU seconds."""
+    """Looks for no garbage among the modules and thousands of tests that are there to stay: 5 of 18 CPU seconds."""
     gc.disable()
     yield
-    gc.freeze()
     gc.enable()
 
 
