@@ -28,6 +28,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.closures import load, pickled
+from airflow_kconnect.runtime.process.split_output import SplitOutput
 from airflow_kconnect.runtime.process.split_worker import ID, Failure, Move, Task, serve
 
 log = logging.getLogger("kconnect.splits")
@@ -45,17 +46,21 @@ def start() -> None:
     if not _could_be_sparks():
         return
     load()
+    # If what has started this job ignores it, the system would not keep how a process has ended.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     ours, theirs = socket.socketpair()
-    driver = os.getpid()
+    output, driver = SplitOutput(), os.getpid()
     try:
         _parent = os.fork()
     except OSError:
         return  # this machine has no process left; what Spark says about that reaches the user
     if _parent == 0:
         ours.close()
+        output.use()
         serve(theirs, jvm.worker_environment(), driver)
     theirs.close()
-    _of_this_job = SplitProcesses(ours)
+    output.follow()
+    _of_this_job = SplitProcesses(ours, output)
 
 
 def _could_be_sparks() -> bool:
@@ -74,6 +79,7 @@ def end() -> None:
     if _of_this_job is not None:
         _of_this_job.close()
         os.waitpid(_parent, 0)
+        _of_this_job.pass_on(last=True)
 
 
 def of_this_job() -> SplitProcesses | None:
@@ -125,8 +131,12 @@ class _Worker:
             return isinstance(error, BlockingIOError)
 
     def kill(self) -> None:
-        """Must not have been waited for: its id could be that of another process."""
-        os.kill(self.pid, signal.SIGKILL)
+        """Must not have been waited for: its id could be that of another process.
+
+        It may be gone, if the parent of all is.
+        """
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
         for each in (self._stream, self._connection):
@@ -137,11 +147,11 @@ class _Worker:
 class SplitProcesses:
     """The processes of a job, for all its connectors and threads; they are kept from one call to the next.
 
-    :param parent: connected to `serve`.
+    :param parent: connected to `serve`. :param output: of the processes; None: they have that of this process.
     """
 
-    def __init__(self, parent: socket.socket) -> None:
-        self._parent = parent
+    def __init__(self, parent: socket.socket, output: SplitOutput | None = None) -> None:
+        self._parent, self._output = parent, output
         self._asking = threading.Lock()
         self._changed = threading.Condition()
         self._idle: list[_Worker] = []
@@ -167,6 +177,11 @@ class SplitProcesses:
     def close(self) -> None:
         """Have all processes end."""
         self._parent.close()
+
+    def pass_on(self, *, last: bool = False) -> None:
+        """Pass on to the log what the processes have printed so far. :param last: they have ended."""
+        if self._output is not None:
+            self._output.pass_on(last=last)
 
     def _end(self, call: _Call) -> None:
         with self._changed:
@@ -223,6 +238,7 @@ class SplitProcesses:
                 code = self._exit_code(worker)
         if isinstance(answer, str):
             return answer
+        self.pass_on()
         if answer is None:
             raise RetriableError(
                 f"the Python process that moved split {split} {_how(code)}. SIGKILL is most often from a machine or a"
@@ -243,8 +259,7 @@ class SplitProcesses:
 
     def _exit_code(self, worker: _Worker) -> int | None:
         """End a process; returns the exit code of one that had ended by itself. None: the parent has ended too."""
-        with suppress(ProcessLookupError):
-            worker.kill()
+        worker.kill()
         worker.close()
         with self._asking, suppress(OSError):
             self._parent.sendall(ID.pack(worker.pid))

@@ -81,7 +81,7 @@ def serve(control: socket.socket, environment: Mapping[str, str], driver: int) -
         end_with_parent(driver)
         name_process("kconnect-parent")
         os.environ.update(environment)
-        os.dup2(2, 1)  # the driver's output has events; as with Spark, what workers print is for its log
+        os.dup2(2, 1)  # what workers print is for the log, as with Spark
         use_few_arenas()
         # All existing objects live as long as the workers, whose garbage collection can ignore them.
         gc.freeze()

@@ -243,6 +243,68 @@ def test_they_are_used_where_they_are_what_sparks_workers_would_be(master: str, 
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [str(expected)]
 
 
+# A job of a program that ignores how its children end, as each program that it starts does then.
+_IGNORING = """
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.environ["KCONNECT_SPARK_OPTIONS"] = '["--master", "local[2]"]'
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.runtime.process import split_processes
+split_processes.start()
+for _ in range(2):
+    try:
+        split_processes.of_this_job().run(lambda _: os._exit(7), 1, 1)
+    except RetriableError as error:
+        print(error)
+split_processes.end()
+"""
+
+
+def test_a_job_may_be_started_by_what_ignores_the_ends_of_its_children() -> None:
+    found = subprocess.run([sys.executable, "-c", _IGNORING], capture_output=True, text=True, check=True)
+    assert found.stdout.count("ended with exit code 7") == 2, found.stderr
+
+
+# Starts a process that stays, prints a line without an end, and moves a split.
+_PRINTING = """
+import os, subprocess, sys, time
+os.environ["KCONNECT_SPARK_OPTIONS"] = '["--master", "local[2]"]'
+from airflow_kconnect.runtime.process import split_processes
+from airflow_kconnect.runtime.report_rows import report_row
+split_processes.start()
+def move(batches):
+    for batch in batches:
+        stays = subprocess.Popen(["sleep", "600"])
+        print("whole\\npart", end="")
+        yield report_row(0, {"pid": stays.pid})
+print(split_processes.of_this_job().run(move, 1, 1)[0]["pid"])
+split_processes.end()
+"""
+
+
+class TestOutput:
+    """Of a job: the process that waits for it reads its events, its log and the ends of both from one pipe."""
+
+    def test_what_splits_print_shares_no_line_with_events(self) -> None:
+        lines, _ = self._output()
+        assert [line for line in lines if not line.isdigit()] == ["whole", "part"]
+
+    def test_it_ends_with_the_job_although_a_split_has_started_something_that_stays(self) -> None:
+        _, stayed = self._output()
+        assert stayed
+
+    @staticmethod
+    def _output() -> tuple[list[str], bool]:
+        """The lines; and whether the process was still there when all of them were read."""
+        command = [sys.executable, "-c", _PRINTING]
+        found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        lines = found.stdout.splitlines()
+        (number,) = (int(line) for line in lines if line.isdigit())
+        stayed = psutil.pid_exists(number)
+        os.kill(number, signal.SIGKILL)
+        return lines, stayed
+
+
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGTERM])
 def test_all_end_with_the_driver(signal_: signal.Signals, tmp_path: Path) -> None:
     driver = subprocess.Popen([sys.executable, "-c", _DRIVER, str(tmp_path)])
