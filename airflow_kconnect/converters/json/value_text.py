@@ -18,7 +18,7 @@ _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
 def is_writable(schema: ConnectSchema) -> bool:
-    """Whether `JsonWriter` can write its values. Maps whose keys are no texts are written as VARIANT, by Spark."""
+    """Whether `JsonWriter` can write its values. Spark writes maps whose keys are not texts, as VARIANT."""
     if schema.type is SchemaType.MAP and not string_keys(schema):
         return False
     inner = [*(field.schema for field in schema.fields), *(s for s in (schema.value_schema,) if s is not None)]
