@@ -86,7 +86,7 @@ from airflow_kconnect.connect.errors import (
     RefusedError,
     RetriableError,
 )
-from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
+from airflow_kconnect.connect.frame import ABSENT, BatchFrame, RecordFrame, Union, single
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
@@ -143,6 +143,7 @@ __all__ = [
     "TIMESTAMP",
     "UNKNOWN_SHAPE",
     "BatchEncoder",
+    "BatchFrame",
     "BatchParser",
     "BatchRenderer",
     "Change",

@@ -107,7 +107,32 @@ def primitive_type(type_: SchemaType) -> spark.DataType:
 
 
 def arrow_type(schema: ConnectSchema | None) -> pa.DataType:
-    """Arrow type of the same column, as Spark passes it to and from Python; VARIANT is a struct of two binaries."""
-    from pyspark.sql.pandas.types import to_arrow_type
+    """Arrow type of the same column, as Spark passes it to and from Python; VARIANT is a struct of two binaries.
 
-    return to_arrow_type(spark_type(schema), timezone="UTC")
+    Spark itself says so only if PySpark is imported, which takes half a second.
+    """
+    import pyarrow as pa
+
+    if schema is None:
+        variant = pa.field("metadata", pa.binary(), nullable=False, metadata={"variant": "true"})
+        return pa.struct([pa.field("value", pa.binary(), nullable=False), variant])
+    name = logical_name(schema)
+    if name == DECIMAL:
+        return pa.decimal128(MAX_PRECISION, decimal_scale(schema))
+    if name in (DATE, TIMESTAMP):
+        return pa.date32() if name == DATE else pa.timestamp("us", tz="UTC")
+    match schema.type:
+        case SchemaType.STRUCT:
+            return pa.struct([pa.field(f.name, arrow_type(f.schema)) for f in schema.fields])
+        case SchemaType.ARRAY:
+            return pa.list_(pa.field("element", arrow_type(schema.value_schema)))
+        case SchemaType.MAP:
+            return pa.map_(arrow_type(schema.key_schema), arrow_type(schema.value_schema))
+        case SchemaType.FLOAT32 | SchemaType.FLOAT64:
+            return pa.float32() if schema.type is SchemaType.FLOAT32 else pa.float64()
+        case SchemaType.BOOLEAN:
+            return pa.bool_()
+        case SchemaType.BYTES:
+            return pa.binary()
+        case plain:
+            return pa.type_for_alias(plain.value)
