@@ -91,12 +91,13 @@ format: setup  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## side by side with Kafka Connect: about half an hour; into build/benchmarks and docs/benchmarks.md
+bench: setup  ## side by side with Kafka Connect: some three quarters of an hour; into build/benchmarks and docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.databases
 	$(BIN)/python -m benchmarks.avro
 	$(BIN)/python -m benchmarks --transforms --passes 3
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.groups
 	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove what the other commands made (not the download cache)

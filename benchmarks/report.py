@@ -22,7 +22,7 @@ from benchmarks.measure import CONNECT, OURS, Row, number
 app = typer.Typer(add_completion=False)
 
 _ROOT = Path(__file__).parents[1]
-_PAGES = (_ROOT / "README.md", _ROOT / "docs" / "benchmarks.md")
+_PAGES = (_ROOT / "README.md", _ROOT / "docs" / "benchmarks.md", _ROOT / "docs" / "guides" / "sizing.md")
 _IMAGES = _ROOT / "docs" / "images"
 _BLOCK = re.compile(r"(<!-- figures: (?P<name>[\w-]+) -->\n).*?(<!-- /figures -->)", re.S)
 
@@ -57,6 +57,10 @@ def sections(found: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     blocks["machine"] = _machine(found.values())
     if "startup" in found:
         blocks["startup"] = startup_table(found["startup"])
+    if "spent" in found.get("groups", {}):
+        blocks["groups"] = groups_table(found["groups"])
+    if "costs" in found.get("scale", {}):
+        blocks["scale"] = scale_table(found["scale"])
     if "loads" in found.get("hosted", {}):
         blocks["hosted"] = hosted_table(found["hosted"])
     if {"files", "databases"} <= set(found):
@@ -139,6 +143,27 @@ def startup_table(found: Mapping[str, Any]) -> str:
         [name, f"{statistics.median(seconds):.1f}", f"{min(seconds):.1f}"] for name, seconds in found["seconds"].items()
     ]
     return _markdown("from the start of the process", ("seconds, median", "best"), lines)
+
+
+def groups_table(found: Mapping[str, Any]) -> str:
+    """Groups beside single runs and a Connect worker: seconds and CPU seconds."""
+    lines = []
+    for what, spent in found["spent"].items():
+        seconds, cpu = zip(*spent, strict=True)
+        lines.append(
+            [what, *(_digits(each) for each in (statistics.median(seconds), min(seconds), statistics.median(cpu)))]
+        )
+    return _markdown("from the start of the process", ("seconds, median", "best", "CPU seconds, median"), lines)
+
+
+def scale_table(found: Mapping[str, Any]) -> str:
+    """What single runs have taken where something is large."""
+    lines = [
+        [cost["case"], f"{cost['records']:,}", _digits(cost["seconds"]), _digits(cost["cpu_s"]), f"{cost['peak_mb']:,}"]
+        for costs in found["costs"].values()
+        for cost in costs
+    ]
+    return _markdown("run", ("records", "seconds", "CPU seconds", "MB of all processes, at most"), lines)
 
 
 _HOSTED = (
