@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from airflow_kconnect.cli.connectors.arguments import NamesOrFiles
+from airflow_kconnect.cli.connectors.arguments import Folder, NamesOrFiles
 from airflow_kconnect.cli.running.group import Members, run_many
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
@@ -17,12 +16,7 @@ from airflow_kconnect.connect.group import MAX_PARALLEL
 
 def run(
     connectors: NamesOrFiles = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--folder", metavar="DIR", help="Also the connectors of all files in a folder.", show_default=False
-        ),
-    ] = None,
+    folder: Folder = None,
     group: Annotated[
         str | None,
         typer.Option(

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from airflow_kconnect.cli.airflow_variables import airflow_variables, with_airflow_login
 from airflow_kconnect.cli.connectors.api import Answer
-from airflow_kconnect.cli.connectors.arguments import AsJson, NameOrFile, print_json
+from airflow_kconnect.cli.connectors.arguments import AsJson, Folder, NamesOrFiles, folder_files, print_json
 from airflow_kconnect.cli.connectors.command import on_target
 from airflow_kconnect.cli.connectors.given import file_config, given
 from airflow_kconnect.cli.connectors.over_rest import OverRest
@@ -29,31 +29,47 @@ _NO_WORKER = {"bootstrap.servers": "localhost:9092"}
 
 
 @on_target()
-def validate(target: Target, connector: NameOrFile, as_json: AsJson = False) -> None:
-    """Check a connector's configuration and show all errors at once. A file is checked without any connection.
+def validate(target: Target, connectors: NamesOrFiles = None, folder: Folder = None, as_json: AsJson = False) -> None:
+    """Check connectors' configurations and show all errors at once. Files are checked without any connection.
 
-    Examples: `kconnect validate orders.json`, `kconnect validate orders`, `kconnect validate orders.json --server URL`
+    Examples: `kconnect validate orders.json`, `kconnect validate orders`, `kconnect validate orders.json --server URL`,
+    `kconnect validate --folder connectors/`
 
     NAME is a registered connector; a file that exists wins over a name. Values with variables such as `${file:...}`,
     and what depends on them, are checked when the connector runs. The worker file matters for override policies and
     the converters of connectors that name none. With --server a server checks with its own plugins; connectors of a
     Connect cluster may connect to their databases for that.
 
-    Exit codes: 0 valid, maybe with warnings; 1 invalid.
+    Exit codes: 0 valid, maybe with warnings; 1 one is invalid.
     """
+    if not connectors and folder is None:
+        raise typer.BadParameter("name a connector, or several with --folder", param_hint="NAME|FILE")
     console = Console(stderr=as_json)
+    several = folder is not None or len(connectors or ()) > 1
+    answers = {
+        connector: _shown(target, connector, console, several=several)
+        for connector in dict.fromkeys([*(connectors or ()), *folder_files(folder)])
+    }
+    if as_json:
+        print_json({"connectors": answers} if several else next(iter(answers.values())))
+    if any("errors" in answer for answer in answers.values()):
+        raise typer.Exit(EXIT_CONFIG_OR_DATA)
+
+
+def _shown(target: Target, connector: str, console: Console, *, several: bool) -> Answer:
+    """Check one and show how it is. Returns that for JSON."""
     try:
         result = _by_server(target, connector) if target.server is not None else _here(target, connector)
     except ConfigError as error:
+        if several:
+            console.print(Text(f"{connector} is invalid:", style="bold"), soft_wrap=True)
         show(console, error_event(error))
-        if as_json:
-            print_json({"errors": error.errors})
-        raise typer.Exit(EXIT_CONFIG_OR_DATA) from error
+        return {"errors": error.errors}
     for warning in result["warnings"]:
-        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+        of = f"{result['connector']}: " if several else ""
+        console.print(Text.assemble(("Warning: ", "yellow"), f"{of}{warning}"))
     console.print(Text(f"Connector {result['connector']} ({result['kind']}) is valid."))
-    if as_json:
-        print_json(result)
+    return result
 
 
 def _here(target: Target, connector: str) -> Answer:

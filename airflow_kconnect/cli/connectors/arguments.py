@@ -14,6 +14,7 @@ from rich.text import Text
 from airflow_kconnect.cli.connectors.completion import connector_names
 from airflow_kconnect.cli.console import Console, clean, json_line
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.submit.folder import connector_files
 from airflow_kconnect.submit.preflight import connector_config
 
 Name = Annotated[
@@ -38,6 +39,10 @@ NamesOrFiles = Annotated[
         autocompletion=connector_names,
     ),
 ]
+Folder = Annotated[
+    Path | None,
+    typer.Option("--folder", metavar="DIR", help="The connectors of all files in a folder.", show_default=False),
+]
 ConnectorFile = Annotated[
     str,
     typer.Argument(
@@ -50,6 +55,17 @@ ConnectorFile = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON line on stdout.")]
 
 _STATES = {"RUNNING": "green", "PAUSED": "yellow", "STOPPED": "yellow", "FAILED": "bold red", "RESTARTING": "cyan"}
+
+
+def folder_files(folder: Path | None) -> list[str]:
+    """The files of connectors in a folder; without one there are none. :raises ConfigError: it has none."""
+    if folder is None:
+        return []
+    if not folder.is_dir():
+        raise ConfigError({"--folder": [f"is not a folder: {folder}"]})
+    if not (files := connector_files(folder)):
+        raise ConfigError({"--folder": [f"has no connector files (.json, .yaml, .properties): {folder}"]})
+    return [str(file) for file in files]
 
 
 def read_connector(file: str) -> tuple[str, dict[str, Any]]:

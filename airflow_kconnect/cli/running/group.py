@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from airflow_kconnect.cli.airflow_variables import airflow_variables, with_airflow_login
+from airflow_kconnect.cli.connectors.arguments import folder_files
 from airflow_kconnect.cli.connectors.given import many_given
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import error_event, show
@@ -23,7 +24,6 @@ from airflow_kconnect.cli.worker import resolved, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.group import GroupSpec, MemberEnd, check_group, exit_code_of, name_of
 from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.submit.folder import connector_files
 from airflow_kconnect.submit.group import checked_group, failed, not_started
 from airflow_kconnect.submit.operations import not_started_text
 from airflow_kconnect.submit.statuses import show_failures
@@ -68,7 +68,7 @@ def run_many(members: Members, options: RunOptions) -> None:
 
 def _run(members: Members, options: RunOptions, conf: Mapping[str, str], console: Console) -> GroupOutcome:
     worker = worker_config(options.worker, options.bootstrap_servers)
-    many = many_given([*members.connectors, *_files(members.folder)], worker, members.group)
+    many = many_given([*members.connectors, *folder_files(members.folder)], worker, members.group)
     _check_usage([each.config for each in many.found])
     outcome = GroupOutcome([*many.errors, *(name_of(each.config) for each in many.found)])
     outcome.add(failed(label, error) for label, error in many.errors.items())
@@ -81,16 +81,6 @@ def _run(members: Members, options: RunOptions, conf: Mapping[str, str], console
         GroupJob(GroupSpec(tuple(runs), members.max_parallel), outcome).run(options, settings, console)
     outcome.exit_code = outcome.exit_code or exit_code_of(outcome.ends.values())
     return outcome
-
-
-def _files(folder: Path | None) -> list[str]:
-    if folder is None:
-        return []
-    if not folder.is_dir():
-        raise ConfigError({"--folder": [f"is not a folder: {folder}"]})
-    if not (files := connector_files(folder)):
-        raise ConfigError({"--folder": [f"has no connector files (.json, .yaml, .properties): {folder}"]})
-    return [str(file) for file in files]
 
 
 def _check_usage(configs: Sequence[Mapping[str, object]]) -> None:

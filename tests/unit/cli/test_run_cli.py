@@ -345,6 +345,19 @@ class TestValidate:
         assert result.exit_code == 1
         assert {"tasks.max", "topic", "file"} <= json.loads(result.stdout)["errors"].keys()
 
+    def test_many_are_checked_each(self, connector: Path, tmp_path: Path) -> None:
+        (tmp_path / "bad.json").write_text(json.dumps({"name": "x", "connector.class": "FileStreamSource"}))
+        result = CliRunner().invoke(app, ["validate", "--folder", str(tmp_path), "--json"])
+        answers = json.loads(result.stdout)["connectors"]
+        assert result.exit_code == 1
+        assert {Path(file).name: "errors" in answer for file, answer in answers.items()} == {
+            "bad.json": True,
+            "lines.json": False,
+        }
+
+    def test_none_is_wrong_usage(self) -> None:
+        assert CliRunner().invoke(app, ["validate"]).exit_code == 2
+
 
 class TestApp:
     def test_version(self) -> None:
