@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, OWN_JVM, hosted_group
+from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
@@ -26,7 +26,7 @@ from airflow_kconnect.hosted.known import debezium, iceberg
 from airflow_kconnect.hosted.known.schema_history import history_defaults
 from airflow_kconnect.hosted.plugins.provision import plugin_path
 from airflow_kconnect.hosted.shared_jvms import Lease, Needs, leased
-from airflow_kconnect.hosted.sharing import Tenant, among, megabytes
+from airflow_kconnect.hosted.sharing import among
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.java_clients import java_client_keys
 from airflow_kconnect.hosted.worker.run_secrets import lent
@@ -45,6 +45,7 @@ from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
 from airflow_kconnect.runtime.hosted.outcome import Outcome
+from airflow_kconnect.runtime.hosted.places import tenant_of
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
@@ -224,7 +225,7 @@ class HostedRun(ABC):
                 fleet.launch(self._host_task(fleet, properties, secrets, memory))
             jars = libraries.class_path(java, progress=log.info, several=further > 0)
             needs = Needs(java, tuple(jars), plugin_path(self._hosted, self._config.props, self._worker))
-            lease = stack.enter_context(leased(needs, self._tenant(memory)))
+            lease = stack.enter_context(leased(needs, tenant_of(self._config, alone=self._must_be_alone)))
             try:
                 stack.enter_context(lent(lease.gateway, secrets))
                 properties |= lease.plugin_properties
@@ -233,14 +234,6 @@ class HostedRun(ABC):
                 yield crew, herder, props
             except JavaEnded as error:
                 raise JavaEnded(f"connector {self._name}: {error}{among(lease.others())}") from None
-
-    def _tenant(self, memory: str) -> Tenant:
-        names = set()
-        server = debezium.server(self._config.props)
-        if is_debezium := self._kind == "source" and debezium.is_debezium(self._class_name):
-            names.add(f"server {server}")  # of its MBeans
-        alone = bool(self._config.common[OWN_JVM]) or self._must_be_alone or (is_debezium and server == "*")
-        return Tenant(self._name, megabytes(memory), alone=alone, names=frozenset(names))
 
     def _crew(self, lease: Lease, properties: dict[str, str], fleet: Fleet | None) -> tuple[Crew, ConnectHerder]:
         herder = self._herder(lease.gateway, properties, None if fleet is None else fleet.listening)
