@@ -250,7 +250,7 @@ def _careful(member: Member, look: Callable[[], RunReport | None]) -> RunReport 
         report = look()
     except ConnectError:
         return None
-    except Exception:
+    except (Exception, SystemExit):
         log.exception("whether connector %s has anything new is not known, so it is run", member.name)
         return None
     chosen = [kind.strip() for kind in member.config.props.get(FAIL_ON_WARNING, "").split(",")]

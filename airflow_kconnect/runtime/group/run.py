@@ -77,7 +77,7 @@ class GroupRun:
         """End those that have nothing new, before the others start. Whatever goes wrong here, they are run instead."""
         try:
             reports = self._idle(self._spec.runs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if not isinstance(error, ConnectError):
                 log.exception("unexpected error")
             log.warning("which connectors have nothing new is not known: %s", self._hide(str(error)))
@@ -124,18 +124,19 @@ class GroupRun:
                     self._ready.append(name)
 
     def _ended(self, name: str) -> MemberEnd:
+        """Run a connector. Whatever it raises ends that connector alone: the other threads wait for its end."""
         with speaking_for(name):
             try:
-                report = self._run(self._spec_of(name), self._spark.session_of(name))
+                report = self._run(self._spec_of(name), self._spark.session_of(name)).as_dict()
+                emit("report", report=report)
             except ConnectError as error:
                 return self._failed(name, error)
-            except Exception as error:
+            except BaseException as error:  # a connector may even call `sys.exit`
                 if (ended := jvm.unexpected_end()) is not None:
                     return self._failed(name, ended)
                 log.exception("unexpected error")
                 return self._failed(name, InternalError(self._hide(named(error))))
-            emit("report", report=report.as_dict())
-            return MemberEnd(name, report.as_dict())
+            return MemberEnd(name, report)
 
     def _spec_of(self, name: str) -> RunSpec:
         """The run of a connector: a sink's replay takes what sources before it have replayed."""

@@ -45,7 +45,7 @@ def began(spec: GroupSpec) -> list[str]:
     return order.began
 
 
-def failing(**errors: Exception) -> RunOne:
+def failing(**errors: BaseException) -> RunOne:
     def run(spec: RunSpec, session: LazySession) -> RunReport:
         if (error := errors.get(spec.config["name"])) is not None:
             raise error
@@ -108,6 +108,17 @@ class TestFailures:
         found = ends(group("a", "b"), failing(a=ValueError("oops")))
         assert (found["a"].error or {})["message"] == "ValueError: oops"
 
+    def test_a_connector_that_exits_ends_none_but_itself(self) -> None:
+        found = ends(group("a", {"name": "b", "kconnect.group.after": "a"}), failing(a=SystemExit(0)))
+        assert {name: end.exit_code for name, end in found.items()} == {"a": 5, "b": 0}
+
+    def test_a_report_that_cannot_be_told_fails_its_connector_only(self) -> None:
+        def run(spec: RunSpec, session: LazySession) -> RunReport:
+            return replace(report(spec), notes={"x": object()} if spec.config["name"] == "a" else {})
+
+        found = ends(group("a", {"name": "b", "kconnect.group.after": "a"}), run)
+        assert {name: end.exit_code for name, end in found.items()} == {"a": 5, "b": 0}
+
 
 class TestIdle:
     def test_they_are_not_run(self) -> None:
@@ -127,6 +138,14 @@ class TestIdle:
 
         order = Order()
         GroupRun(group("a", "b"), order, idle=unknown).run()
+        assert sorted(order.began) == ["a", "b"]
+
+    def test_nor_if_a_connector_exits_while_it_is_looked_at(self) -> None:
+        def exits(runs: tuple[RunSpec, ...]) -> dict[str, RunReport]:
+            raise SystemExit(0)
+
+        order = Order()
+        GroupRun(group("a", "b"), order, idle=exits).run()
         assert sorted(order.began) == ["a", "b"]
 
     def test_not_if_a_connector_that_runs_feeds_it(self) -> None:
