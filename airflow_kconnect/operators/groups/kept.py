@@ -37,20 +37,28 @@ class KeptEnds:
         self.known: frozenset[str] = frozenset()
 
     def read(self) -> dict[str, MemberEnd]:
-        """By connector."""
+        """By connector. Without the store none: running all again costs time and nothing else."""
         found: dict[str, MemberEnd] = {}
-        while self._store is not None and isinstance(part := self._store.get(f"{self._key}:{self._count}"), list):
-            found |= {end["connector"]: MemberEnd(**end) for end in part}
-            self._count += 1
+        try:
+            while self._store is not None and isinstance(part := self._store.get(f"{self._key}:{self._count}"), list):
+                found |= {end["connector"]: MemberEnd(**end) for end in part}
+                self._count += 1
+        except Exception as error:
+            log.warning("What earlier attempts have finished cannot be read, so all connectors are run: %s", error)
+            self._store, found = None, {}
         self.known = frozenset(found)
-        return found
+        return {name: end for name, end in found.items() if not end.retried}
 
     def add(self, ends: Iterable[MemberEnd]) -> None:
-        """Keep these, too. Called as the attempt fails: that they cannot be stored must not hide why."""
+        """Keep these, too. Called as the attempt fails: that they cannot be stored must not hide why.
+
+        An end that is known already counts no more once its connector, run again, has failed.
+        """
         if self._store is None:
             return
+        kept = (end for end in ends if end.state is None and (not end.retried or end.connector in self.known))
         try:
-            for part in _parts(end for end in ends if not end.retried and end.state is None):
+            for part in _parts(kept):
                 self._store.set(f"{self._key}:{self._count}", part)
                 self._count += 1
         except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from airflow.sdk import Param
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.group import MemberEnd, check_group, name_of
+from airflow_kconnect.connect.group import MemberEnd, check_group, name_of, predecessors
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.before_variables import worker_without_references
@@ -56,10 +57,10 @@ class GivenConnectors:
     errors: Mapping[str, ConfigError | DataError] = field(default_factory=dict)
 
     def only(self, names: Iterable[str] | None) -> GivenConnectors:
-        """Those of these names; None: all. :raises ConfigError: a name is not one of the group's."""
-        if names is None:
+        """Those of these names; None, or no name: all. :raises ConfigError: a name is not one of the group's."""
+        chosen = set(names or ())
+        if not chosen:
             return self
-        chosen = set(names)
         if unknown := sorted(chosen - self.configs.keys() - self.errors.keys()):
             raise ConfigError(
                 {f"params.{CONNECTORS}": [f"{', '.join(unknown)}: there is no such connector in the group"]}
@@ -149,6 +150,8 @@ def attempt_of(
     """
     attempt = Attempt(worker.configurations({}))
     before = {name: end for name, end in kept.items() if name in given.configs or name in given.errors}
+    if not mode.dead_letters:
+        _leave_sinks(before, given)
     errors: dict[str, ConfigError | DataError] = {n: error for n, error in given.errors.items() if n not in before}
     for name, config in given.configs.items():
         if name in before:
@@ -170,6 +173,15 @@ def attempt_of(
         for warning in warnings:
             log.warning("connector %s: %s", name, warning)
     return attempt
+
+
+def _leave_sinks(ends: dict[str, MemberEnd], given: GivenConnectors) -> None:
+    """Leave out sinks that have succeeded and are after a connector without an end: it may bring them new records."""
+    before = predecessors(list(given.configs.values()))
+    for name in TopologicalSorter(before).static_order():
+        report = ends[name].report if name in ends and ends[name].error is None else None
+        if report is not None and report["kind"] == "sink" and not before[name] <= ends.keys():
+            del ends[name]
 
 
 def leave_out_paused(attempt: Attempt, *, driver_is_here: bool) -> None:

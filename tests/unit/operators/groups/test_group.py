@@ -66,6 +66,11 @@ class TestJob:
         group(a_source("a"), a_source("b")).execute(context(params={"connectors": ["b"]}))
         assert names_run(spark) == ["b"]
 
+    def test_of_all_if_it_names_none(self, spark: FakeSpark) -> None:
+        spark.behave(job(done("a"), done("b")))
+        group(a_source("a"), a_source("b")).execute(context(params={"connectors": []}))
+        assert names_run(spark) == ["a", "b"]
+
     def test_a_name_that_is_none_of_the_groups_is_refused(self, spark: FakeSpark) -> None:
         text = fails(group(a_source("a")), context(params={"connectors": ["z"]}))
         assert "z: there is no such connector in the group" in text
@@ -201,6 +206,33 @@ class TestRetry:
             fails(group(*connectors), of_try(store, number))
         spark.behave(job(done("c")))
         assert len(group(*connectors).execute(of_try(store, 3)) or ()) == 3
+
+    def test_a_sink_is_run_again_with_the_source_before_it(self, spark: FakeSpark) -> None:
+        store, connectors = Store(), [a_source("a"), a_sink("b")]
+        spark.behave(job(failed("a", "RetriableError", 3), done("b", "sink"), exit_code=3))
+        fails(group(*connectors), of_try(store))
+        spark.behave(job(done("a"), done("b", "sink")))
+        group(*connectors).execute(of_try(store, 2))
+        assert names_run(spark) == ["a", "b"]
+
+    def test_until_it_has_succeeded_after_that(self, spark: FakeSpark) -> None:
+        store, connectors = Store(), [a_source("a"), a_sink("b")]
+        spark.behave(job(failed("a", "RetriableError", 3), done("b", "sink"), exit_code=3))
+        fails(group(*connectors), of_try(store))
+        spark.behave(job(done("a"), failed("b", "RetriableError", 3), exit_code=3))
+        fails(group(*connectors), of_try(store, 2))
+        spark.behave(job(done("b", "sink")))
+        group(*connectors).execute(of_try(store, 3))
+        assert names_run(spark) == ["b"]
+
+    def test_without_the_store_all_are_run(self, spark: FakeSpark) -> None:
+        class Unavailable(Store):
+            def get(self, key: str, default: Any = None) -> Any:
+                raise OSError("503")
+
+        spark.behave(job(done("a"), done("b")))
+        group(a_source("a"), a_source("b")).execute(of_try(Unavailable(), 2))
+        assert names_run(spark) == ["a", "b"]
 
     def test_clearing_the_task_runs_all_again(self, spark: FakeSpark) -> None:
         store = Store()
