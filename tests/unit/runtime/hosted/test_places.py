@@ -34,7 +34,7 @@ def test_it_is_alone_if_it_wants_to_or_must(own: bool, must: bool) -> None:
 
 def test_a_debezium_source_shares_with_those_of_another_prefix() -> None:
     tenant = tenant_of(config(POSTGRES, {"topic.prefix": "shop"}))
-    assert (tenant.alone, tenant.names) == (False, {"server shop"})
+    assert (tenant.alone, tenant.names) == (False, frozenset({"server shop"}))
 
 
 def test_a_debezium_source_whose_prefix_only_java_knows_is_alone() -> None:
