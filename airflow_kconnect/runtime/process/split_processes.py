@@ -79,7 +79,7 @@ def end() -> None:
     if _of_this_job is not None:
         _of_this_job.close()
         os.waitpid(_parent, 0)
-        _of_this_job.pass_on(last=True)
+        _of_this_job.pass_on()
 
 
 def of_this_job() -> SplitProcesses | None:
@@ -178,10 +178,10 @@ class SplitProcesses:
         """Have all processes end."""
         self._parent.close()
 
-    def pass_on(self, *, last: bool = False) -> None:
-        """Pass on to the log what the processes have printed so far. :param last: they have ended."""
+    def pass_on(self) -> None:
+        """Pass on to the log all that the processes have printed so far."""
         if self._output is not None:
-            self._output.pass_on(last=last)
+            self._output.pass_on(last=True)
 
     def _end(self, call: _Call) -> None:
         with self._changed:
@@ -238,7 +238,7 @@ class SplitProcesses:
                 code = self._exit_code(worker)
         if isinstance(answer, str):
             return answer
-        self.pass_on()
+        self.pass_on()  # the error refers to the lines before it
         if answer is None:
             raise RetriableError(
                 f"the Python process that moved split {split} {_how(code)}. SIGKILL is most often from a machine or a"

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from typing import NoReturn
 
 import pyarrow as pa
@@ -82,6 +83,8 @@ def serve(control: socket.socket, environment: Mapping[str, str], driver: int) -
         name_process("kconnect-parent")
         os.environ.update(environment)
         os.dup2(2, 1)  # what workers print is for the log, as with Spark
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(line_buffering=True)  # what two of them print at once does not share lines
         use_few_arenas()
         # All existing objects live as long as the workers, whose garbage collection can ignore them.
         gc.freeze()

@@ -281,6 +281,22 @@ print(split_processes.of_this_job().run(move, 1, 1)[0]["pid"])
 split_processes.end()
 """
 
+_DYING = """
+import os
+os.environ["KCONNECT_SPARK_OPTIONS"] = '["--master", "local[2]"]'
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.runtime.process import split_processes
+split_processes.start()
+def move(batches):
+    os.write(2, b"last words")
+    os.abort()
+try:
+    split_processes.of_this_job().run(move, 1, 1)
+except RetriableError as error:
+    print(type(error).__name__)
+split_processes.end()
+"""
+
 
 class TestOutput:
     """Of a job: the process that waits for it reads its events, its log and the ends of both from one pipe."""
@@ -292,6 +308,12 @@ class TestOutput:
     def test_it_ends_with_the_job_although_a_split_has_started_something_that_stays(self) -> None:
         _, stayed = self._output()
         assert stayed
+
+    def test_what_a_split_printed_before_it_died_comes_before_the_error(self) -> None:
+        found = subprocess.run(
+            [sys.executable, "-c", _DYING], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+        )
+        assert found.stdout.splitlines() == ["last words", "RetriableError"]
 
     @staticmethod
     def _output() -> tuple[list[str], bool]:
