@@ -21,6 +21,9 @@ from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.operators.registered import reading
 from airflow_kconnect.operators.registered.entries import entry_of
+from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.submit.registered import read_registered
+from tests.support.connectors.connector_tasks import context, fake_spark
 from tests.support.control import control_plane, control_worker, register
 from tests.support.spark.fake_spark import FakeSpark, printing
 
@@ -153,6 +156,42 @@ class TestTasks:
 
         with pytest.raises(ConnectorConfigError, match=r"does not allow connectors to set spark\.driver\.cores"):
             self.run({**props, "kconnect.spark.conf.allowed": "spark.driver.memory"}, "a")
+
+
+class TestGroups:
+    GROUP = {"kconnect.group": "shop"}
+
+    def test_the_task_reads_the_topic_once_and_leaves_out_what_is_paused_or_wrong(
+        self, props: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        register(props, **{name: {**SOURCE, **self.GROUP} for name in "abc"})
+        with control_plane(props) as plane:
+            plane.set_target_state("b", TargetState.PAUSED)
+        (task,) = dags(props)["a"].tasks
+        with control_plane(props) as plane:
+            plane.delete("c")
+        reads = counted_reads(monkeypatch)
+        spark = fake_spark(tmp_path, monkeypatch)
+        spark.behave(printing(event_line("report", connector="a", report=REPORT)))
+
+        with pytest.raises(ConnectorConfigError, match="1 of 3 connectors failed") as raised:
+            task.execute(context())
+
+        assert "there is no connector `c`" in str(raised.value)
+        assert [run["config"]["name"] for run in spark.run["spec"]["runs"]] == ["a"]
+        assert len(reads) == 1
+
+
+def counted_reads(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Grows with each read of the config topic by a task."""
+    reads: list[Any] = []
+
+    def counting(worker: Any) -> Any:
+        reads.append(worker)
+        return read_registered(worker)
+
+    monkeypatch.setattr("airflow_kconnect.hooks.worker.read_registered", counting)
+    return reads
 
 
 def test_a_sensor_needs_only_the_name(props: dict[str, str]) -> None:
