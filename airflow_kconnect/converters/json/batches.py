@@ -19,9 +19,12 @@ from airflow_kconnect.converters.registered.slices import content_of
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 _LONG_BYTES = 8
+_QUOTE, _BACKSLASH = b'"\\'
 # Not 32-bit floats: Jackson and Arrow round them differently.
 _ARROW = {
     SchemaType.BOOLEAN: "bool",
@@ -161,9 +164,8 @@ class StringParser(PayloadParser):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        plain = unescaped(payloads)
-        if plain is not None:
-            return plain
+        if (texts := unescaped(payloads)) is not None:
+            return texts
         objects = pc.binary_join_element_wise(pa.scalar(b'{"s":'), payloads, pa.scalar(b"}"), pa.scalar(b""))
         try:
             # Other members: it was not a string, but `"a","b":"c"`.
@@ -174,7 +176,7 @@ class StringParser(PayloadParser):
 
 
 def unescaped(payloads: pa.Array) -> pa.Array | None:
-    """What is in the quotes of texts; None if one has escapes, or is not a text."""
+    """What is in the quotes of texts; None if one has other escapes than those of quotes, or is not a text."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -182,13 +184,30 @@ def unescaped(payloads: pa.Array) -> pa.Array | None:
     if not len(payloads) or pc.min(pc.binary_length(payloads)).as_py() < len('""'):
         return None
     texts = pc.binary_slice(payloads, 1, -1)
-    data = content_of(texts).tobytes()
-    if b'"' in data or b"\\" in data or (data and np.frombuffer(data, np.uint8).min() < ord(" ")):
+    data = content_of(texts)
+    if not len(data):
+        return texts.cast(pa.string())
+    if data.min() < ord(" ") or not _has_only_escaped_quotes(texts, data):
         return None
     try:
-        return texts.cast(pa.string())
+        found = texts.cast(pa.string())
     except pa.ArrowInvalid:
         return None
+    return pc.replace_substring(found, '\\"', '"') if np.any(data == _BACKSLASH) else found
+
+
+def _has_only_escaped_quotes(texts: pa.Array, data: NDArray[np.uint8]) -> bool:
+    """Whether each backslash is before a quote, and each quote after a backslash."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    backslashes, quotes = np.flatnonzero(data == _BACKSLASH), np.count_nonzero(data == _QUOTE)
+    if len(backslashes) != quotes or not quotes:
+        return len(backslashes) == quotes
+    # The last one of a text would otherwise be before the first quote of the next text.
+    if backslashes[-1] == len(data) - 1 or pc.any(pc.ends_with(texts, b"\\")).as_py():
+        return False
+    return bool((data[backslashes + 1] == _QUOTE).all())
 
 
 def read_objects(

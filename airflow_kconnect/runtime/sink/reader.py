@@ -284,7 +284,7 @@ def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBa
         if (parser := settings.parsers.get(name)) is not None:
             arrays[name] = parser.parse(named_array(arrays[part], ids.get(part)))
             if not settings.keeps_parsed:
-                arrays[part] = pc.if_else(arrays[name].is_valid(), None, arrays[part])
+                arrays[part] = _unparsed(arrays[part], arrays[name])
         elif name == "headers":
             cells = [[{"key": key, "value": value} for key, value in given] if given else None for given in headers]
             arrays[name] = pa.array(cells, column.type)
@@ -299,6 +299,13 @@ def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBa
     if texts is not None:
         arrays["error"] = pa.array(texts, pa.string())
     return pa.RecordBatch.from_arrays(list(arrays.values()), schema=settings.schema)
+
+
+def _unparsed(messages: pa.Array, parsed: pa.Array) -> pa.Array:
+    """Only the messages that were not parsed."""
+    if not parsed.null_count:
+        return pa.nulls(len(messages), messages.type)
+    return messages if parsed.null_count == len(parsed) else pc.if_else(parsed.is_valid(), None, messages)
 
 
 def _header_errors(

@@ -157,6 +157,8 @@ def test_strings_are_read_as_json_has_them(texts: list[str], ascii_only: bool) -
         '"a","t":"b"',
         '"a"}{"s":"b"',
         '"a"b"',
+        '"a\\"',
+        '"""',
         '"a\nb"',
         '"a\tb"',
         '"\\ud800"',
@@ -166,6 +168,16 @@ def test_strings_are_read_as_json_has_them(texts: list[str], ascii_only: bool) -
 )
 def test_a_batch_with_what_is_not_a_string_is_left_alone(payload: str) -> None:
     assert strings('"good"', payload) == [None, None]
+
+
+@given(st.lists(st.text('"\\\\ab', max_size=4), min_size=1, max_size=4))
+def test_what_is_in_quotes_is_read_as_json_or_left_alone(insides: list[str]) -> None:
+    payloads = [f'"{inside}"' for inside in insides]
+    try:
+        expected = [json.loads(payload) for payload in payloads]
+    except ValueError:
+        expected = [None] * len(payloads)
+    assert strings(*payloads) in (expected, [None] * len(payloads))
 
 
 def test_payloads_of_other_types_are_left_alone_in_their_places() -> None:
