@@ -8,8 +8,6 @@ import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from airflow_kconnect.stores.watching.looks import LookTogether
-
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.shared import SharedKafka
     from airflow_kconnect.stores.watching.looks import Look
@@ -38,6 +36,8 @@ async def seen_together(connector: ConnectorPositions) -> ConnectorPositions:
 
 
 def _answer(clusters: dict[SharedKafka, _Waiting], kafka: SharedKafka) -> None:
+    from airflow_kconnect.stores.watching.looks import LookTogether  # DAG files import the triggers without Kafka
+
     waiting = [(connector, future) for connector, future in clusters.pop(kafka) if not future.done()]
     look = LookTogether(kafka, [connector.wanted for connector, _ in waiting])
     for _, future in waiting:
