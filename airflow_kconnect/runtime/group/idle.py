@@ -54,11 +54,16 @@ class IdleMembers:
         self._found = Found()
 
     def reports(self, runs: Iterable[RunSpec]) -> Mapping[str, RunReport]:
-        """The reports of those that have nothing to do, by their names, see `idle_reports`."""
+        """The reports of those that have nothing to do, by their names, see `idle_reports`.
+
+        All are checked, replays too: how Spark starts, and whether pyarrow may know pandas, depends on whether there
+        are classes of others (`only_own_loaded`), whichever connector needs it first.
+        """
         for spec in runs:
-            if spec.live:
-                with suppress(ConnectError):  # its run says what is wrong
-                    self._members.append(self._member_of(spec))
+            with suppress(ConnectError):  # its run says what is wrong
+                member = self._member_of(spec)
+                if spec.live:
+                    self._members.append(member)
         self._found = looked_at(self._members)
         return self._found.reports
 
