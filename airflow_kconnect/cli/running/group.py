@@ -70,8 +70,10 @@ def _run(members: Members, options: RunOptions, conf: Mapping[str, str], console
     worker = worker_config(options.worker, options.bootstrap_servers)
     many = many_given([*members.connectors, *folder_files(members.folder)], worker, members.group)
     _check_usage([each.config for each in many.found])
-    outcome = GroupOutcome([*many.errors, *(name_of(each.config) for each in many.found)])
-    outcome.add(failed(label, error) for label, error in many.errors.items())
+    names = [name_of(each.config) for each in many.found]
+    unread = {f"{label} (not read)" if label in names else label: error for label, error in many.errors.items()}
+    outcome = GroupOutcome([*unread, *names])
+    outcome.add(failed(label, error) for label, error in unread.items())
     specs = [options.spec_of(each.config, each.worker, each.origin) for each in many.found]
     runs, settings = _checked(specs, options, conf, outcome, console)
     if runs and options.live:

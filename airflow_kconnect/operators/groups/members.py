@@ -85,12 +85,17 @@ def given_connectors(
         connectors = list(connector_files((folder or Path()) / str(files)))
     registered = RegisteredConfigs(worker)
     configs: list[dict[str, Any]] = []
-    errors: dict[str, ConfigError | DataError] = {}
+    wrong: dict[int, ConfigError | DataError] = {}
     for number, connector in enumerate(connectors, 1):
         try:
             configs.append(registered.config(connector, folder))
         except (ConfigError, DataError) as error:
-            errors[_label(connector, number)] = error
+            wrong[number] = error
+    errors: dict[str, ConfigError | DataError] = {}
+    for number, problem in wrong.items():
+        label = _label(connectors[number - 1], number)
+        taken = label in errors or label in map(name_of, configs)
+        errors[f"{label} (number {number})" if taken else label] = problem
     if not configs and not errors:
         raise ConfigError({"connectors" if files is None else "folder": ["has no connectors"]})
     check_group(configs)

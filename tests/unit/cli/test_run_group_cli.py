@@ -108,6 +108,17 @@ def test_nor_does_one_that_cannot_be_read(spark: FakeSpark, connector: Connector
     }
 
 
+def test_a_file_that_is_called_as_another_connector_fails_all_the_same(
+    spark: FakeSpark, connector: Connector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_text("{")
+    spark.behave(printing(report("a")))
+    result = run("a", connector("a"), "--json")
+    assert result.exit_code == 1
+    assert sorted(map(sorted, json.loads(result.stdout)["connectors"].values())) == [["error"], ["report"]]
+
+
 def test_all_errors_of_all_are_shown_at_once(spark: FakeSpark, connector: Connector) -> None:
     shown = run(connector("a", topic=""), connector("b", **{"tasks.max": "x"})).stdout
     assert "Failed: a" in shown and "Failed: b" in shown

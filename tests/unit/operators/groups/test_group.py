@@ -56,6 +56,15 @@ class TestJob:
         group(connectors=None, folder=tmp_path / "connectors").execute(context())
         assert names_run(spark) == ["a", "b"]
 
+    def test_files_of_one_name_that_cannot_be_read_are_told_apart(self, spark: FakeSpark, tmp_path: Path) -> None:
+        for folder in ("x", "y"):
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / "a.json").write_text("{")
+        spark.behave(job(done("a.json")))
+        text = fails(group(a_source("a.json"), *(str(tmp_path / each / "a.json") for each in "xy")), context())
+        assert "2 of 3 connectors failed" in text
+        assert names_run(spark) == ["a.json"]
+
     def test_settings_of_spark_are_those_of_all(self, spark: FakeSpark) -> None:
         spark.behave(job(done("a"), done("b")))
         group(a_source("a", **{MEMORY: "3g"}), a_source("b"), conf={"spark.x": "y"}).execute(context())
