@@ -129,4 +129,4 @@ def _place(place: Answer) -> str:
         case "file":
             return f"file {place['path']}"
         case _:
-            return "registered"
+            return f"group {place['group']}" if "group" in place else "registered"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.validation.dag_keys import GROUP_NAME
 from airflow_kconnect.control.runs import Dag, SchedulesRuns, TaskRun, TaskState
 from airflow_kconnect.control.watching.known import Known
 from airflow_kconnect.control.watching.run_states import (
@@ -182,7 +183,10 @@ def _configured(known: Known, scheduled: Scheduled) -> list[dict[str, Any]]:
     own = known.own_dag
     if own is not None:
         has_dag = own in (scheduled.dags or {})
-        places.append({"kind": "registered", "dag_id": own if has_dag else None, "url": scheduled.url(own)})
+        group = known.props.get(GROUP_NAME, "").strip()
+        of_group = {"group": group} if group else {}
+        place = {"kind": "registered", "dag_id": own if has_dag else None, "url": scheduled.url(own), **of_group}
+        places.append(place)
     if known.origin is not None and known.origin.dag != own:
         dag, task = known.origin
         places.append({"kind": "dag", "dag_id": dag, "task_id": task, "url": scheduled.url(dag, task)})

@@ -46,7 +46,7 @@ def _rows(_: OverTopics) -> list[dict[str, Any]]:
     return [
         _row("shop-source-of-all-orders", "idle"),
         _row("b", "failed", "FAILED", cause="there is no table public.orders that the user can see"),
-        _row("c", "paused", "PAUSED"),
+        _row("c", "paused", "PAUSED", configured=[{"kind": "registered", "dag_id": None, "group": "shop"}]),
         _row("d", "never_run", last_run=None),
         _row("e", "running", last_run={"start_ms": _now_ms(), "progress": {"records": 7}, "records": {}}),
     ]
@@ -67,10 +67,11 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
 
 
 def test_each_is_one_line_of_80_columns_with_its_whole_name(listed: Callable[..., list[str]]) -> None:
-    header, first, failed, _, never, running = listed()
+    header, first, failed, paused, never, running = listed()
     assert " ".join(header.split()) == "Connector Type State Last run Records Note"
     assert " ".join(first.split()).startswith("shop-source-of-all-orders source idle 5 min ago 1,234 DAG shop")
     assert "there is no" in failed
+    assert paused.endswith(" group shop")
     assert " ".join(never.split()).startswith("d source never run DAG")
     assert running.split()[6:8] == ["7", "DAG"]
 

@@ -72,6 +72,11 @@ class TestConnectorOfADag:
         assert shown(Known("lake", runs=RUNS), None, "configured") == [{**place, "url": None}]
         assert shown(Known("lake", runs=RUNS), with_dags("shop"), "configured") == [{**place, "url": "shop.write"}]
 
+    def test_a_registered_one_names_its_group(self) -> None:
+        config = {**SINK, "name": "lake", "kconnect.group": "shop"}
+        (place,) = shown(Known("lake", ConnectorState("lake", config), "sink"), None, "configured")
+        assert place["group"] == "shop"
+
     def test_its_schedule_and_team_are_those_of_the_dag(self) -> None:
         found = shown(Known("lake", runs=RUNS), with_dags("shop"), "dag_id", "next_run_ms", "schedule", "team")
         assert found == ("shop", 7_000, "*/15 * * * *", "red")
