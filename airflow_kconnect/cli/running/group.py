@@ -16,10 +16,10 @@ from airflow_kconnect.cli.connectors.given import many_given
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import error_event, show
 from airflow_kconnect.cli.listening import check_listening
-from airflow_kconnect.cli.running.group_ends import ends_json, in_short, show_ends
+from airflow_kconnect.cli.running.group_ends import ends_json, show_ends, show_warnings
 from airflow_kconnect.cli.running.group_job import GroupJob, GroupOutcome
 from airflow_kconnect.cli.running.options import RunOptions
-from airflow_kconnect.cli.running.single import INTERRUPTED, INTERRUPTED_EVENT, INTERRUPTED_TEXT
+from airflow_kconnect.cli.running.single import INTERRUPTED, INTERRUPTED_EVENT, INTERRUPTED_TEXT, STARTING_SPARK
 from airflow_kconnect.cli.worker import resolved, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.group import GroupSpec, MemberEnd, check_group, exit_code_of, name_of
@@ -27,8 +27,6 @@ from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.submit.group import checked_group, failed, not_started
 from airflow_kconnect.submit.operations import not_started_text
 from airflow_kconnect.submit.statuses import show_failures
-
-_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,8 @@ def run_many(members: Members, options: RunOptions) -> None:
         raise typer.Exit(event["exit_code"]) from error
     ends = outcome.in_order()
     show_ends(console, ends, outcome.tail)
+    if outcome.hint and any(STARTING_SPARK in (end.report or {}).get("durations_s", ()) for end in ends):
+        console.print(Text(outcome.hint, style="dim"), soft_wrap=True)
     if outcome.exit_code == INTERRUPTED:
         console.print(Text(INTERRUPTED_TEXT, style="bold"))
     if options.as_json:
@@ -117,7 +117,7 @@ def _checked(
         outcome.add(failed(name_of(spec.config), error) for spec, error in wrong)
         if options.interval is None:
             show_failures(wrong, lambda: resolved_worker(worker))
-    _show_warnings(checked.warnings, console)
+    show_warnings(console, ((name, "Warning: ", text) for name, texts in checked.warnings.items() for text in texts))
     return runs, checked.conf
 
 
@@ -125,17 +125,6 @@ def _with_variables(spec: RunSpec) -> RunSpec:
     """With what Airflow knows, where it is. :raises ConfigError: it does not know all of it."""
     config = with_airflow_login(spec.config, spec.worker)
     return replace(spec, config=config, variables=airflow_variables(config, spec.worker))
-
-
-def _show_warnings(warnings: Mapping[str, Sequence[str]], console: Console) -> None:
-    """A line for each warning; connectors that have the same one share it."""
-    names: dict[str, list[str]] = {}
-    for name, texts in warnings.items():
-        for text in texts:
-            names.setdefault(text, []).append(name)
-    for text, those in names.items():
-        line = Text.assemble(("Warning: ", "yellow"), f"{in_short(those, _MOST_NAMED)}: {text}")
-        console.print(line, soft_wrap=True)
 
 
 def _started(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -34,9 +34,7 @@ def show_ends(console: Console, ends: Sequence[MemberEnd], tail: Iterable[str] =
     if len(shown) < len(ends):
         left = len(ends) - len(shown)
         console.print(Text(f"Not shown: {left:,} connectors without failures and warnings; `--json` shows all."))
-    for end in ends:
-        if end.error is None and end.report is not None and end.report.get("warnings"):
-            _show_warned(console, end)
+    show_warnings(console, _warnings(ends))
     for line in tail:
         console.print(Text(line, style="dim"), soft_wrap=True)
     for names, failed in _by_error(ends):
@@ -46,6 +44,19 @@ def show_ends(console: Console, ends: Sequence[MemberEnd], tail: Iterable[str] =
             show_report(console, failed.report)
         assert failed.error is not None
         show(console, failed.error)
+
+
+def show_warnings(console: Console, warnings: Iterable[tuple[str, str, str]]) -> None:
+    """A line for each warning; connectors that have the same one share it.
+
+    :param warnings: connector, what the line begins with, and text.
+    """
+    names: dict[tuple[str, str], list[str]] = {}
+    for name, begin, text in warnings:
+        names.setdefault((begin, text), []).append(name)
+    for (begin, text), those in names.items():
+        line = Text.assemble((begin, "yellow"), f"{in_short(those, _MOST_NAMED)}: {text}")
+        console.print(line, soft_wrap=True)
 
 
 def ends_json(ends: Iterable[MemberEnd], exit_code: int) -> dict[str, Any]:
@@ -83,10 +94,12 @@ def _table(ends: Iterable[MemberEnd]) -> Table:
     return table
 
 
-def _show_warned(console: Console, end: MemberEnd) -> None:
-    assert end.report is not None
-    for kind, warning in zip(end.report["warning_kinds"], end.report["warnings"], strict=True):
-        console.print(Text.assemble((f"Warning ({kind}): ", "yellow"), f"{end.connector}: {warning}"), soft_wrap=True)
+def _warnings(ends: Iterable[MemberEnd]) -> Iterator[tuple[str, str, str]]:
+    """Connector, kind and text of the warnings of those that have not failed."""
+    for end in ends:
+        if end.error is None and end.report is not None:
+            for kind, text in zip(end.report["warning_kinds"], end.report["warnings"], strict=True):
+                yield end.connector, f"Warning ({kind}): ", text
 
 
 def _by_error(ends: Iterable[MemberEnd]) -> list[tuple[list[str], MemberEnd]]:

@@ -29,12 +29,14 @@ class GroupOutcome:
     :param ends: by the same names.
     :param exit_code: if it is not that of the ends. :param tail: the job's last lines, if it could not say how its
         connectors ended.
+    :param hint: how later jobs would start sooner, if this one has started Spark.
     """
 
     order: list[str] = field(default_factory=list)
     ends: dict[str, MemberEnd] = field(default_factory=dict)
     exit_code: int = EXIT_OK
     tail: Sequence[str] = ()
+    hint: str | None = None
 
     def add(self, ends: Iterable[MemberEnd]) -> None:
         """How some of them have ended."""
@@ -89,6 +91,7 @@ class GroupJob:
 
     def _ended(self, job: JobEnd) -> None:
         progress, outcome = self._progress, self._outcome
+        outcome.hint = job.hint
         if not progress.silent:
             outcome.add(progress.ended)
             if job.exit_code not in (EXIT_OK, exit_code_of(progress.ended)):

@@ -38,7 +38,7 @@ INTERRUPTED_EVENT: Mapping[str, Any] = {
     "errors": None,
 }
 NO_REPORT = "SparkError"
-_STARTING = "starting Spark"
+STARTING_SPARK = "starting Spark"
 
 
 @dataclass
@@ -146,7 +146,7 @@ def _present(outcome: RunOutcome, console: Console, as_json: bool) -> None:
         console.print(Text(outcome.state["message"]), soft_wrap=True)
     elif outcome.report is not None:
         show_report(console, outcome.report)
-        if outcome.hint and _STARTING in outcome.report["durations_s"]:
+        if outcome.hint and STARTING_SPARK in outcome.report["durations_s"]:
             console.print(Text(outcome.hint, style="dim"), soft_wrap=True)
     if as_json:
         moved = {} if outcome.report is None else {"report": outcome.report}

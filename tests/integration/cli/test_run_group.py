@@ -81,6 +81,26 @@ def test_a_folder_is_run_in_one_job_and_a_wrong_one_fails_alone(
     assert [state(worker_props, name) for name in (first, wrong)] == ["RUNNING", "FAILED"]
 
 
+def test_a_group_is_its_registered_connectors_and_paused_ones_are_left_out(
+    folder: Path, source: Source, worker_file: Path
+) -> None:
+    group, names = unique("group"), [source(1, **{"kconnect.group": "other"}), *(source(1) for _ in range(2))]
+    worker = ["--worker", str(worker_file)]
+    for name in names[1:]:
+        config = json.loads((folder / f"{name}.json").read_text()) | {"kconnect.group": group}
+        (folder / f"{name}.json").write_text(json.dumps(config))
+    assert CliRunner().invoke(app, ["apply", "-f", str(folder), *worker]).exit_code == 0
+    for name in names[1:]:
+        assert CliRunner().invoke(app, ["pause", name, *worker]).exit_code == 0
+
+    result = CliRunner().invoke(app, ["run", "--group", group, *worker, "--json"])
+
+    assert json.loads(result.stdout)["connectors"] == {name: {"state": "PAUSED"} for name in sorted(names[1:])}
+    assert result.exit_code == 0
+    unknown = CliRunner().invoke(app, ["run", "--group", "none-such", *worker])
+    assert (unknown.exit_code, group in unknown.stdout) == (1, True)
+
+
 def test_after_a_kill_of_the_job_the_next_run_completes_what_is_left_exactly_once(
     folder: Path, source: Source, worker_file: Path, bootstrap: str, tmp_path: Path
 ) -> None:

@@ -193,6 +193,11 @@ def test_replays_are_those_of_all(spark: FakeSpark, connector: Connector) -> Non
     assert len({replay["key"] for replay in replays}) == 2
 
 
+def test_a_warning_of_many_is_one_line(spark: FakeSpark, connector: Connector) -> None:
+    spark.behave(printing(*(report(name, warnings=["tasks.max has no effect"]) for name in "ab")))
+    assert "Warning (unknown): a, b: tasks.max has no effect" in run(connector("a"), connector("b")).stdout
+
+
 @pytest.mark.parametrize("arguments", [(), ("--max-parallel", "0")])
 def test_without_connectors_it_is_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
