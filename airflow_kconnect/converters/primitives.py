@@ -86,9 +86,6 @@ class PrimitiveConverter(OneShapeConverter):
         kind = "schemaless data" if shape.schema is None else shape.schema.type.name
         return f"Failed to serialize to {self.name} (was {kind})"
 
-    def parser(self) -> BatchParser:
-        return FixedParser(self.layout)
-
     @abstractmethod
     def write(self, column: Column) -> Column:
         """A column of the type as bytes."""
@@ -117,6 +114,9 @@ class BooleanConverter(PrimitiveConverter):
 
         return F.when(column, F.lit(_TRUE)).when(~column, F.lit(_FALSE))
 
+    def parser(self) -> BatchParser:
+        return FixedParser(self.layout)
+
     def read(self, raw: Column) -> tuple[Column, Column | None]:
         from pyspark.sql import functions as F
 
@@ -139,6 +139,9 @@ class NumberConverter(PrimitiveConverter):
 
         digits = F.lpad(F.hex(self.to_bits(column)), 16, "0")
         return F.unhex(F.substring(digits, 17 - 2 * self.size, 2 * self.size))
+
+    def parser(self) -> BatchParser:
+        return FixedParser(self.layout)
 
     def read(self, raw: Column) -> tuple[Column, Column | None]:
         from pyspark.sql import functions as F

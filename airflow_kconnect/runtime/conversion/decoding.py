@@ -11,6 +11,7 @@ from airflow_kconnect.connect.error_cells import MESSAGE, stage_prefix
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
 from airflow_kconnect.connect.java.json_reading import NOT_JSON
+from airflow_kconnect.connect.shortcuts import is_overridden
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
 from airflow_kconnect.converters.id_header import IdHeader, expect_ids, id_header_of, named
 from airflow_kconnect.converters.json.schemas import SCHEMAS_MAX
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHAPES_MAX = 64
 _EXPLAINED_BYTES = 65_536
+_DECODING, _PARSING = {"decode", "read"}, {"plain_parsers", "batch_parsers", "parser"}
 
 
 class PartDecoder:
@@ -50,6 +52,8 @@ class PartDecoder:
     @property
     def plain_parsers(self) -> dict[str, BatchParser]:
         """The same for rows that are rendered without Catalyst."""
+        if is_overridden(type(self._converter), _DECODING, _PARSING):
+            return {}
         return self._named(self._converter.plain_parsers(self._shapes))
 
     def _named(self, parsers: Mapping[int, BatchParser]) -> dict[str, BatchParser]:

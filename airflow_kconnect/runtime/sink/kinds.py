@@ -18,6 +18,7 @@ from airflow_kconnect.connect.connector.sink import (
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.shortcuts import is_overridden
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.dead_letters import only_of_failed
@@ -124,6 +125,8 @@ class NativeKind(SinkKind):
         self._connector.prepare(start)
 
     def renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        if is_overridden(type(self._connector), {"render"}, {"batch_renderer"}):
+            return None
         return self._connector.batch_renderer(keys, values)
 
     def wants_first_shapes(self) -> Sequence[str]:

@@ -21,6 +21,7 @@ from airflow_kconnect.converters.primitives import (
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.string import StringConverter
 from airflow_kconnect.converters.types import arrow_type
+from airflow_kconnect.runtime.conversion.decoding import PartDecoder
 
 
 def _parser(kind: type[OneShapeConverter]) -> BatchParser:
@@ -72,3 +73,20 @@ def test_a_batch_with_a_wrong_message_is_left_alone(kind: type[OneShapeConverter
 )
 def test_columns_have_the_types_of_their_schemas(kind: type[OneShapeConverter]) -> None:
     assert _parser(kind).type == arrow_type(kind.shape.schema)
+
+
+def test_a_converter_that_reads_in_its_own_way_does_not_use_the_parser_it_inherits() -> None:
+    class Own(StringConverter):
+        @classmethod
+        def java_name(cls) -> str:
+            return "example.Own"
+
+        def read(self, raw: Any) -> tuple[Any, Any]:
+            return raw, None
+
+    assert PartDecoder("value", Own({}, is_key=False)).plain_parsers == {}
+
+
+@pytest.mark.parametrize("kind", [StringConverter, ByteArrayConverter, BooleanConverter, LongConverter])
+def test_decoders_use_the_parsers(kind: type[OneShapeConverter]) -> None:
+    assert PartDecoder("value", new_converter(kind.java_name(), {}, {})).plain_parsers.keys() == {"value_parsed_0"}

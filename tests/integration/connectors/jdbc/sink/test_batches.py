@@ -97,7 +97,8 @@ class Ways:
             decoder.parsers[f"{part}_parsed_0"].parse(column.cast(pa.binary()))
             for part, decoder, column in zip(("key", "value"), (self._key, self._value), parts, strict=True)
         )
-        assert not key.null_count and not value.null_count
+        if key.null_count or value.null_count:
+            return None
         return renderer.render(offsets, (0, key), (0, value))
 
     def by_catalyst(self) -> pa.RecordBatch:
