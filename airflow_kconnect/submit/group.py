@@ -196,6 +196,11 @@ def end_rows(ends: Iterable[MemberEnd]) -> list[tuple[str, ...]]:
     return [_row(end) for end in sorted(ends, key=lambda end: end.error is not None)]
 
 
+def interrupted(end: MemberEnd) -> bool:
+    """Whether the user has ended the run, or kept it from beginning: it has not failed."""
+    return end.error is not None and end.error["error"] == KeyboardInterrupt.__name__
+
+
 def problem_of(error: Mapping[str, Any]) -> str:
     """What an error event says, in one line."""
     found = [f"`{key}`: {first_line(text)}" for key, texts in (error["errors"] or {}).items() for text in texts]
@@ -218,6 +223,8 @@ def _row(end: MemberEnd) -> tuple[str, ...]:
     if end.report is not None:
         records = f"{end.report['records'].get('written', 0):,}"
         seconds = f"{end.report['durations_s'].get('total', 0.0):.1f}"
+    if interrupted(end):
+        return (end.connector, "interrupted", records, seconds, "")
     if end.error is not None:
         return (end.connector, "failed", records, seconds, f"{end.error['error']}: {problem_of(end.error)}")
     return (end.connector, _how(end.report or {}), records, seconds, _remark(end.report or {}))

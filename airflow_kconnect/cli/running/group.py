@@ -60,7 +60,7 @@ def run_many(members: Members, options: RunOptions) -> None:
     if outcome.hint and any(STARTING_SPARK in (end.report or {}).get("durations_s", ()) for end in ends):
         console.print(Text(outcome.hint, style="dim"), soft_wrap=True)
     if outcome.exit_code == INTERRUPTED:
-        console.print(Text(INTERRUPTED_TEXT, style="bold"))
+        console.print(Text(INTERRUPTED_TEXT, style="bold"), soft_wrap=True)
     if options.as_json:
         typer.echo(json.dumps(ends_json(ends, outcome.exit_code)))
     raise typer.Exit(outcome.exit_code)

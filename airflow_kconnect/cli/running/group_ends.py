@@ -14,12 +14,18 @@ from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import show
 from airflow_kconnect.cli.run_display import show_report
 from airflow_kconnect.connect.group import MemberEnd
-from airflow_kconnect.submit.group import HEADER, end_rows
+from airflow_kconnect.submit.group import HEADER, end_rows, interrupted
 
 MOST_ROWS = 30
 """More connectors than these are shown only if there is something to say about them."""
 _MOST_NAMED = 5
-_STYLES = {"done": "green", "nothing new": "dim", "not complete": "yellow", "failed": "bold red"}
+_STYLES = {
+    "done": "green",
+    "nothing new": "dim",
+    "not complete": "yellow",
+    "interrupted": "yellow",
+    "failed": "bold red",
+}
 
 
 def show_ends(console: Console, ends: Sequence[MemberEnd], tail: Iterable[str] = ()) -> None:
@@ -106,7 +112,7 @@ def _by_error(ends: Iterable[MemberEnd]) -> list[tuple[list[str], MemberEnd]]:
     """Those that have failed; the ones without a report that have the same error are one entry."""
     found: dict[object, tuple[list[str], MemberEnd]] = {}
     for end in ends:
-        if end.error is not None:
+        if end.error is not None and not interrupted(end):
             key = end.connector if end.report is not None else (end.error["error"], end.error["message"])
             found.setdefault(key, ([], end))[0].append(end.connector)
     return list(found.values())

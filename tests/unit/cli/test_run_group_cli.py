@@ -245,4 +245,5 @@ def test_an_interrupted_one_tells_what_has_ended(spark: FakeSpark, connector: Co
     ended = json.loads(out)["connectors"]
     assert process.returncode == 130
     assert (list(ended["a"]), ended["b"]["error"]["error"]) == (["report"], "KeyboardInterrupt")
-    assert "Traceback" not in err
+    assert "2 connectors: 1 done, 1 interrupted; 7 records written." in err
+    assert "Failed" not in err and "Traceback" not in err
