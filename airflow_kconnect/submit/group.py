@@ -233,7 +233,7 @@ def _row(end: MemberEnd) -> tuple[str, ...]:
 def _how(report: Mapping[str, Any]) -> str:
     if not report.get("complete", True):
         return "not complete"
-    return "nothing new" if report and is_idle(report) else "done"
+    return "nothing new" if report and is_idle(report) and not report.get("resumed_plan") else "done"
 
 
 def _remark(report: Mapping[str, Any]) -> str:

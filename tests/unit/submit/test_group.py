@@ -116,5 +116,13 @@ class TestTable:
             "unlucky    failed                          RetriableError: the broker",
         ]
 
+    @pytest.mark.parametrize(("resumed", "how"), [(False, "nothing new"), (True, "done")])
+    def test_a_run_that_only_ends_what_an_earlier_one_has_moved_had_something_to_do(
+        self, resumed: bool, how: str
+    ) -> None:
+        idle = RunReport("a", "source", "C", "r", records={"read": 0}, resumed_plan=resumed)
+        ((_, end, *_others),) = end_rows([MemberEnd("a", idle.as_dict())])
+        assert end == how
+
     def test_the_exit_code_is_the_worst(self) -> None:
         assert exit_code_of(self.ends) == 1
