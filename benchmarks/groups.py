@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import psutil
 import typer
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -29,6 +30,7 @@ app = typer.Typer(add_completion=False)
 
 _HOIST = chain({"hoist": {"type": "HoistField$Value", "field": "line"}})
 _LONGEST_S = 1800
+_IDLE_S = 30
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def main(
     with environment.broker(say) as place:
         fleet = _Fleet(place.bootstrap, place.folder, lines, _HOIST if transforms else {}, say)
         for number in range(passes):
-            keep(f"{connectors} connectors, a Connect worker", fleet.connect(f"connect{number}", connectors))
+            whole, idling = fleet.connect(f"connect{number}", connectors)
+            keep(f"{connectors} connectors, a Connect worker", whole)
+            keep(f"{connectors} connectors with nothing new, {_IDLE_S} s of that Connect worker", idling)
             keep(f"{connectors} connectors, a group", fleet.group(f"group{number}", connectors))
         if singles:
             keep(f"{singles} connectors, one by one", fleet.one_by_one("single", singles))
@@ -99,12 +103,12 @@ class _Fleet:
         files = sorted((self._folder / name).glob("*.json"))
         return _timed(lambda: [self._kconnect_run(file.name, str(file)) for file in files])
 
-    def connect(self, name: str, connectors: int) -> Spent:
-        """A worker, from its start until all records have arrived, and to its end."""
+    def connect(self, name: str, connectors: int) -> tuple[Spent, Spent]:
+        """A worker, from its start until all records have arrived; then for a while with nothing new."""
         configs = self._made(name, connectors, self._lines)
         topics = {config["topic"] for config in configs.values() if "topic" in config}
         outputs = [Path(config["file"]) for config in configs.values() if "topics" in config]
-        began, cpu = time.monotonic(), 0.0
+        began = time.monotonic()
         with worker(self._folder, self._bootstrap, tuned=True, group=name) as connect:
             with ThreadPoolExecutor(4) as pool:
                 list(pool.map(lambda each: connect.create(each, configs[each]), configs))
@@ -112,8 +116,10 @@ class _Fleet:
                 if time.monotonic() - began > _LONGEST_S:
                     raise RuntimeError("not all records have arrived")
                 time.sleep(0.05)
-            seconds, cpu = time.monotonic() - began, cpu_seconds([connect.pid])
-        return Spent(seconds, cpu)
+            whole = Spent(time.monotonic() - began, cpu_seconds([connect.pid]))
+            time.sleep(_IDLE_S)
+            self._say(f"memory of the worker: {psutil.Process(connect.pid).memory_info().rss >> 20} MB")
+            return whole, Spent(_IDLE_S, cpu_seconds([connect.pid]) - whole.cpu_s)
 
     def _kconnect_run(self, what: str, *arguments: str) -> None:
         program = str(Path(sys.executable).with_name("kconnect"))
