@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.runtime.source import run as source_run
+from airflow_kconnect.runtime.source import moving
 from airflow_kconnect.runtime.spark_jobs import collect_reports
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
@@ -27,7 +27,7 @@ def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found.extend(config.get("transaction.timeout.ms") for config in settings.producer_configs.values())
         return collect_reports(spark, rows, settings)
 
-    monkeypatch.setattr(source_run, "collect_reports", collect)
+    monkeypatch.setattr(moving, "collect_reports", collect)
     return found
 
 
