@@ -59,7 +59,7 @@ Written = tuple["pa.Array", "pa.Array"]
 class BatchEncoder(Protocol):
     """Encodes the data of a batch where they are written; pickled."""
 
-    def messages(self, data: pa.Array, topics: pa.Array | str) -> Written:
+    def messages(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
         """The messages (BINARY) and errors (STRING) of a batch; null data are tombstones.
 
         :param topics: of each record, or of all.

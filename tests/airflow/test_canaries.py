@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 from airflow_kconnect import KafkaSourceOperator
+from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
 from tests.support.kafka import read_all
 
@@ -102,6 +103,7 @@ def observed(bootstrap: str, temporary: Path, tmp_path_factory: pytest.TempPathF
             "file": str(folder / "input"),
             "topic": name,
             "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+            **NEEDS_SPARK,
             "producer.override.sasl.jaas.config": PLAIN.format(CANARIES["literal"]),
             "producer.override.ssl.key.password": f"${{file:{folder}/secrets.properties:password}}",
             "consumer.override.sasl.password": "${env:KCONNECT_CANARY}",

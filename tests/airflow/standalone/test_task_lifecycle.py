@@ -40,10 +40,10 @@ class Reading:
         return run
 
     def job(self) -> list[psutil.Process]:
-        """spark-submit and all below it."""
+        """The job and all below it."""
         submit = [process for process in self.airflow.processes() if self.topic in command_of(process)]
         found = {process.pid: process for first in submit for process in (first, *first.children(recursive=True))}
-        assert any("worker_daemon" in command_of(process) for process in found.values())
+        assert any(process.name() == "kconnect-split" for process in found.values())
         return list(found.values())
 
 

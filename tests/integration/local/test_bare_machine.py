@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
 from tests.support.databases.servers import SqliteDatabase
 from tests.support.kafka import read_all
@@ -109,7 +110,8 @@ def _lines(folder: Path) -> dict[str, str]:
     (folder / "lines.txt").write_text("one\ntwo\n")
     name = unique("lines")
     file = str(folder / "lines.txt")
-    return {"name": name, "connector.class": "FileStreamSource", "file": file, "topic": name, "value.converter": STRING}
+    config = {"name": name, "connector.class": "FileStreamSource", "file": file, "topic": name}
+    return {**config, "value.converter": STRING, **NEEDS_SPARK}
 
 
 def test_files_of_the_working_folder_are_not_imported(folder: Path, kconnect_run: Command, tmp_path: Path) -> None:
