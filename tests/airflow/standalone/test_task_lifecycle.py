@@ -41,8 +41,8 @@ class Reading:
 
     def job(self) -> list[psutil.Process]:
         """The job and all below it."""
-        submit = [process for process in self.airflow.processes() if self.topic in command_of(process)]
-        found = {process.pid: process for first in submit for process in (first, *first.children(recursive=True))}
+        jobs = [process for process in self.airflow.processes() if "connector_job" in command_of(process)]
+        found = {process.pid: process for first in jobs for process in (first, *first.children(recursive=True))}
         assert any(process.name() == "kconnect-split" for process in found.values())
         return list(found.values())
 
