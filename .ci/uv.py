@@ -13,7 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-DEFAULT_INDEX = "https://pypi.org/simple"
+from pip._internal.models.index import PyPI  # pip names its default nowhere else
+
 # Settings of pip's that do not say where packages come from.
 NO_MATTER = {
     *("cache-dir", "cert", "compile", "default-timeout", "disable-pip-version-check", "no-color", "no-compile"),
@@ -50,7 +51,7 @@ def _parted(line: str) -> tuple[str, str]:
 def _config(settings: dict[str, str]) -> str:
     """What an index has under a name never changes: without `cache-control`, PySpark would be built each time."""
     lines = [f"find-links = {settings.get('find-links', '').split()}", 'index-strategy = "unsafe-best-match"']
-    urls = [*settings.get("extra-index-url", "").split(), settings.get("index-url", DEFAULT_INDEX)]
+    urls = [*settings.get("extra-index-url", "").split(), settings.get("index-url", PyPI.simple_url)]
     for url in urls:
         lines += ["[[index]]", f"url = {url!r}", 'cache-control = { files = "max-age=365000000, immutable" }']
     return "\n".join([*lines, "default = true", ""])
