@@ -6,12 +6,11 @@ They are the lines of `rendering.json_lines`. A batch with anything that would d
 from __future__ import annotations
 
 from binascii import b2a_base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connectors.directory.json_text import escaped
 from airflow_kconnect.connectors.file.pieces import (
@@ -23,6 +22,7 @@ from airflow_kconnect.connectors.file.pieces import (
     nullable,
     or_catalyst,
 )
+from airflow_kconnect.connectors.file.plain_rendering import PlainRenderer, plain_schemas
 from airflow_kconnect.converters.java_columns import double_texts, iso_dates, iso_instants
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 
@@ -34,33 +34,16 @@ if TYPE_CHECKING:
 _KEYS = (SchemaType.STRING, SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 
 
-class PlainJson(BatchRenderer):
-    """Pickled into the tasks.
+class PlainJson(PlainRenderer):
+    """See `PlainRenderer`."""
 
-    :param schemas: by the number of their shape.
-    """
-
-    takes_nulls = True
-
-    def __init__(self, schemas: Mapping[int, ConnectSchema | None]) -> None:
-        self._schemas = schemas
-
-    def render(self, offsets: pa.Array, key: ParsedPart | None, value: ParsedPart) -> pa.RecordBatch | None:
-        import pyarrow as pa
-
-        if value[0] not in self._schemas:
-            return None
-        schema, column = self._schemas[value[0]], value[1]
-        try:
-            rows = {"string": column} if _is_string(schema) else {"line": _lines(schema, column)}
-        except NeedsCatalystError:
-            return None
-        return pa.record_batch({**rows, "kafka_offset": offsets, "error": pa.nulls(len(offsets), pa.string())})
+    def columns(self, schema: ConnectSchema | None, column: pa.Array) -> dict[str, pa.Array]:
+        return {"string": column} if _is_string(schema) else {"line": _lines(schema, column)}
 
 
 def plain_json(shapes: Sequence[Shape]) -> PlainJson | None:
     """The renderer for values of these shapes; None if Catalyst has to render them all."""
-    schemas = {n: shape.schema for n, shape in enumerate(shapes) if shape.schema is None or _is_plain(shape.schema)}
+    schemas = plain_schemas(shapes, _is_plain)
     return PlainJson(schemas) if schemas else None
 
 

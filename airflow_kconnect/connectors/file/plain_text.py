@@ -6,11 +6,10 @@ They are the lines of `text.text_lines`. A batch with anything that would differ
 from __future__ import annotations
 
 from binascii import b2a_base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connectors.file.output import text_buffer
 from airflow_kconnect.connectors.file.pieces import (
@@ -23,6 +22,7 @@ from airflow_kconnect.connectors.file.pieces import (
     nullable,
     or_catalyst,
 )
+from airflow_kconnect.connectors.file.plain_rendering import PlainRenderer, plain_schemas
 from airflow_kconnect.converters.java_columns import date_texts, double_texts
 from airflow_kconnect.converters.types import is_misnamed
 
@@ -32,34 +32,17 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.file.pieces import Pieces
 
 
-class PlainText(BatchRenderer):
-    """Pickled into the tasks.
+class PlainText(PlainRenderer):
+    """See `PlainRenderer`."""
 
-    :param schemas: by the number of their shape.
-    """
-
-    takes_nulls = True
-
-    def __init__(self, schemas: Mapping[int, ConnectSchema | None]) -> None:
-        self._schemas = schemas
-
-    def render(self, offsets: pa.Array, key: ParsedPart | None, value: ParsedPart) -> pa.RecordBatch | None:
-        import pyarrow as pa
-
-        if value[0] not in self._schemas:
-            return None
-        schema, column = self._schemas[value[0]], value[1]
-        try:
-            texts = _schemaless(column) if schema is None else _or_null(schema, column)
-            lines = joined([*texts, "\n"], len(offsets))
-        except NeedsCatalystError:
-            return None
-        return pa.record_batch({"line": lines, "kafka_offset": offsets, "error": pa.nulls(len(offsets), pa.string())})
+    def columns(self, schema: ConnectSchema | None, column: pa.Array) -> dict[str, pa.Array]:
+        texts = _schemaless(column) if schema is None else _or_null(schema, column)
+        return {"line": joined([*texts, "\n"], len(column))}
 
 
 def plain_text(shapes: Sequence[Shape]) -> PlainText | None:
     """The renderer for values of these shapes; None if Catalyst has to render them all."""
-    schemas = {n: shape.schema for n, shape in enumerate(shapes) if shape.schema is None or _is_plain(shape.schema)}
+    schemas = plain_schemas(shapes, _is_plain)
     return PlainText(schemas) if schemas else None
 
 

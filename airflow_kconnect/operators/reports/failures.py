@@ -13,7 +13,7 @@ FAILURE = "kconnect_failure"
 """Key of the XCom of a failed attempt; Airflow removes it when the task runs again."""
 
 _MOST_OF_MESSAGE, _LEAST_OF_MESSAGE = 4_000, 300
-# So many connectors of a group may fail before their messages are cut shorter.
+# If more connectors of a group have failed, their messages are cut shorter.
 _WHOLE = 20
 
 log = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def source(folder: Path) -> Callable[..., str]:
-    """Write the file of a file source with so many lines; returns its name, and that of its topic."""
+    """Write the file of a file source with this number of lines; returns its name, and that of its topic."""
 
     def write(lines: int, **more: str) -> str:
         name = unique("lines")

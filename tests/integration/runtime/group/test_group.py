@@ -32,7 +32,7 @@ def group_here(spark: SparkSession, worker_props: dict[str, str]) -> Group:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Callable[..., dict[str, str]]:
-    """A file source over a file of its own with so many lines."""
+    """A file source over a file of its own with this number of lines."""
 
     def config(lines: int, **more: str) -> dict[str, str]:
         name = unique("source")
