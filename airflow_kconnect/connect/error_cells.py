@@ -14,7 +14,10 @@ from airflow_kconnect.connect.run import printable
 
 _QUOTED_MAX = 300
 _PREFIX = "\x00"
-_STAGE, _PART, _EXCEPTION = "\x02", "\x1e", "\x1f"
+RECORD_ERROR = "\x02"
+"""The beginning of the ``error`` cell of a bad record: see `stage_prefix`."""
+
+_STAGE, _PART, _EXCEPTION = RECORD_ERROR, "\x1e", "\x1f"
 
 DROPPED = "\x03"
 """The ``error`` cell of a record that a filter has dropped."""

@@ -9,13 +9,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from airflow_kconnect.connect.error_cells import DROPPED, RecordError, error_from_column, record_error
+from airflow_kconnect.connect.error_cells import (
+    DROPPED,
+    RECORD_ERROR,
+    RecordError,
+    error_from_column,
+    record_error,
+)
 from airflow_kconnect.connect.errors import ConnectError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 log = logging.getLogger("kconnect.errors")
 
@@ -172,6 +181,11 @@ def triage(batch: pa.RecordBatch, tolerant: bool) -> Triage:
     own = within.column("error")
     dropped = pc.sum(pc.fill_null(pc.equal(own, DROPPED), False)).as_py() or 0
     return Triage(within.filter(pc.is_null(own)), dropped, failed, stopped)
+
+
+def is_record_error(error: Column) -> Column:
+    """Whether the cells of an ``error`` column are of bad records, which may be skipped; null where there is none."""
+    return error.startswith(RECORD_ERROR)
 
 
 def error_at(batch: pa.RecordBatch, row: int, record_position: str) -> ConnectError:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import texts_of
+from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError, named
@@ -326,7 +327,12 @@ def _run(
         told.used(report.topics, settings.offset_topic)
         return report
     assert isinstance(connector, SinkConnector)
-    sink = SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
+    if isinstance(connector, PlannedSinkConnector):
+        from airflow_kconnect.runtime.sink.planned import PlannedRun
+
+        sink: SinkRun = PlannedRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
+    else:
+        sink = SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
     report = sink.run()
     told.used(sink.topics_read)
     return report

@@ -76,8 +76,7 @@ class SinkJobs:
         self._header = converter_of(settings, "header")
         self._checked_headers = None if self._header.reads_anything else HeaderStage.of(self._header)
         self._chain = Chain.from_props(settings.config.props)
-        self._columns = self._needed_columns()
-        self._keeps_key = "key" in self._columns
+        self._keeps_key = "key" in self._needed_columns(reports=settings.errors.reports)
         # As in Connect, a key that cannot be read makes a bad record, whether the sink uses keys or not.
         key = converter_of(settings, "key")
         self._key = PartDecoder("key", key) if self._keeps_key or not key.reads_anything else None
@@ -89,8 +88,8 @@ class SinkJobs:
         """The topics from which dead letters may come."""
         self._first: tuple[str, bytes] | None = None
 
-    def _needed_columns(self) -> frozenset[str]:
-        everything = self._settings.errors.reports or self._dead_letters
+    def _needed_columns(self, *, reports: bool) -> frozenset[str]:
+        everything = reports or self._dead_letters
         return self._kind.needs | self._chain.needs | (ALL_PARTS if everything else frozenset())
 
     def look_at_samples(self, splits: Iterable[SinkSplit], group: str) -> None:
@@ -144,30 +143,56 @@ class SinkJobs:
         return plain_move(reader, renderer, writing, keeps_key=self._keeps_key)
 
     def job(
-        self, spark: SparkSession, renderer: BatchRenderer | None, splits: list[SinkSplit], progress: ProgressAddress
+        self,
+        spark: SparkSession,
+        renderer: BatchRenderer | None,
+        splits: list[SinkSplit],
+        progress: ProgressAddress,
+        *,
+        reporting: bool = True,
     ) -> Job:
         """A Spark job that writes the splits; its rows are their reports.
 
-        :param renderer: see `renderer`.
+        :param renderer: see `renderer`. :param reporting: bad records are logged and become dead letters.
         :returns: the second value returns, once the job is over, how many records the readers have delivered; None: a
             job without Catalyst counts by itself.
         """
         if renderer is None:
-            return self._catalyst_job(spark, splits, progress)
+            return self._catalyst_job(spark, splits, progress, reporting=reporting)
         rows = spark.range(0, len(splits), 1, len(splits))
         return with_reports(rows, self.plain_move(renderer, splits, progress)), None
 
-    def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
-        parsers = [decoder.parsers for _, decoder in self._decoders]
-        keeps_parsed = self._settings.errors.reports or self._dead_letters
-        reader = self._reader(splits, self._columns, parsers, keeps_parsed=keeps_parsed)
-        reader = replace(reader, largest=use_batches_of(spark, self._record_bytes))
+    def _catalyst_job(
+        self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress, *, reporting: bool
+    ) -> Job:
+        reader = self._catalyst_reader(spark, splits, reporting=reporting)
         records, delivered = observed(read_splits(spark, reader), padded=False)
-        frame = self._frame(records, splits)
+        frame = self._frame(records, splits, reporting=reporting)
         self._tell_first_shapes(spark, reader)
         rows = self._kind.rows(frame)
         writing = self._writing(splits, self._kind.writers(frame, len(splits)), progress)
+        if not reporting:
+            writing = replace(writing, errors=replace(writing.errors, log=False, topic=None))
         return with_reports(rows, sink_writer(writing)), delivered
+
+    def frame(
+        self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress
+    ) -> tuple[RecordFrame, Callable[[], int]]:
+        """The records of the splits, and how many the readers have delivered, when they have.
+
+        :param progress: gets what was read: Spark's writers do not count.
+        """
+        reader = replace(self._catalyst_reader(spark, splits, reporting=False), progress=progress)
+        records, delivered = observed(read_splits(spark, reader), padded=False)
+        return self._frame(records, splits, reporting=False), delivered
+
+    def _catalyst_reader(self, spark: SparkSession, splits: list[SinkSplit], *, reporting: bool) -> ReaderSettings:
+        parsers = [decoder.parsers for _, decoder in self._decoders]
+        reports = reporting and self._settings.errors.reports
+        reader = self._reader(
+            splits, self._needed_columns(reports=reports), parsers, keeps_parsed=reports or self._dead_letters
+        )
+        return replace(reader, largest=use_batches_of(spark, self._record_bytes))
 
     def _tell_first_shapes(self, spark: SparkSession, reader: ReaderSettings) -> None:
         """Look at the beginnings of partitions for a connector that wants to know what they begin with."""
@@ -176,7 +201,7 @@ class SinkJobs:
         if not firsts:
             return
         heads = [replace(split, end=min(split.end, split.start + _HEAD)) for _, split in sorted(firsts.items())]
-        frame = self._frame(read_splits(spark, replace(reader, splits=tuple(heads))), heads)
+        frame = self._frame(read_splits(spark, replace(reader, splits=tuple(heads))), heads, reporting=True)
         shapes = first_shapes(frame)
         for index, split in reversed(list(enumerate(heads))):
             if index in shapes:
@@ -216,17 +241,20 @@ class SinkJobs:
             replayed_topics=frozenset(self.own_topics) if self._dead_letters else None,
         )
 
-    def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
-        """The records of the splits, decoded and transformed."""
-        errors = self._settings.errors
-        carried = ("original",) if errors.reports else ()
+    def _frame(self, rows: DataFrame, splits: list[SinkSplit], *, reporting: bool) -> RecordFrame:
+        """The records of the splits, decoded and transformed.
+
+        :param reporting: what is wrong with a record may be reported, with the record as it is in Kafka.
+        """
+        reports = reporting and self._settings.errors.reports
+        carried = ("original",) if reports else ()
         if "topic" in self._kind.needs:
             rows, carried = with_topic(rows, splits, _READ_FROM), (*carried, _READ_FROM)
         if self._chain.links or self._kind.unwraps_change_events or self._dead_letters:
             rows = with_topic_partition(rows, splits)
         if self._dead_letters:
             rows = as_before(rows, self.own_topics)
-        if errors.reports:
+        if reports:
             rows = rows.withColumn("original", original_in_kafka(with_topic_partition=self._dead_letters))
         frame = decoded_frame(rows, self._key, self._value, carried, keeps_key=self._keeps_key)
         scope = Scope(is_sink=True, header_converter=self._header)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import (
     BatchRenderer,
     NativeSinkConnector,
@@ -26,6 +27,7 @@ from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 ALL_PARTS = frozenset({"key", "timestamp", "headers"})
@@ -97,6 +99,8 @@ def kind_of(settings: RunSettings, connector: SinkConnector) -> SinkKind:
     """The kind of a connector."""
     if isinstance(connector, NativeSinkConnector):
         return NativeKind(connector)
+    if isinstance(connector, PlannedSinkConnector):
+        return PlannedKind(connector)
     assert isinstance(connector, PollSinkConnector)
     return PollKind(settings, connector)
 
@@ -146,6 +150,37 @@ class NativeKind(SinkKind):
 
     def warnings(self) -> list[str]:
         return self._connector.run_warnings()
+
+
+class PlannedKind(SinkKind):
+    """Spark's own writers write the rows: here they are only counted and judged."""
+
+    ordered = False
+
+    def __init__(self, connector: PlannedSinkConnector) -> None:
+        self._connector = connector
+        self.exactly_once, self.needs = connector.exactly_once, connector.needs
+        self.unwraps_change_events = connector.unwraps_change_events
+
+    def rows(self, frame: RecordFrame) -> DataFrame:
+        rows = self._connector.judged(only_of_failed(frame) if "original" in frame.carried else frame)
+        return rows.select("kafka_offset", "error", *(name for name in rows.columns if name == "original"))
+
+    def writers(self, frame: RecordFrame | None, count: int) -> tuple[SplitWriter, ...]:
+        return (_Nowhere(),) * count
+
+
+class _Nowhere(SplitWriter):
+    durable_before_close = False
+
+    def open(self, split: SinkSplit) -> None:
+        """There is nothing to open."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """What is good is written elsewhere."""
+
+    def close(self, end: int) -> dict[str, Any]:
+        return {}
 
 
 class PollKind(SinkKind):

@@ -27,6 +27,7 @@ from airflow_kconnect.kafka.headers import UNREADABLE, Headers, headers_of_all
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import ids_of, named_array, unknown_cells
 from airflow_kconnect.runtime.process.memory import give_memory_back
+from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -59,6 +60,7 @@ class ReaderSettings:
     :param keeps_parsed: whether the bytes of parsed messages are kept.
     :param checked_headers: headers that it cannot read make bad records; None: none can be wrong.
     :param largest: the first value with more bytes ends the split with `LARGE`; None: values may have any size.
+    :param progress: is told how many records were read; None: what follows says how many were written.
     """
 
     consumer_config: Mapping[str, Any]
@@ -69,6 +71,7 @@ class ReaderSettings:
     id_headers: Mapping[str, IdHeader] = field(default_factory=dict)
     checked_headers: HeaderStage | None = None
     largest: int | None = None
+    progress: ProgressAddress | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -111,9 +114,19 @@ def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], It
         with many_messages():
             for batch in batches:
                 for split in batch.column(0).to_pylist():
-                    yield from read_split(settings, settings.splits[split])
+                    records = read_split(settings, settings.splits[split])
+                    yield from records if settings.progress is None else _counted(records, settings.progress, split)
 
     return read
+
+
+def _counted(records: Iterator[pa.RecordBatch], progress: ProgressAddress, split: int) -> Iterator[pa.RecordBatch]:
+    sender, count = ProgressSender(progress, split), 0
+    for batch in records:
+        yield batch
+        count += batch.num_rows
+        sender.send(count)
+    sender.send(count, done=True)
 
 
 @contextmanager

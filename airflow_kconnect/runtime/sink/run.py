@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -68,6 +68,7 @@ class SinkRun:
         self._reached: dict[TopicPartition, int] = {}
         self._phases = PhaseTimer(SINK_PHASES, settings.name)
         self._why_again = ""
+        self._round_records = ROUND_RECORDS
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False
@@ -98,6 +99,7 @@ class SinkRun:
             self._phases.enter("planning")
             self._positions.ensure_topic()
             ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
+            self._before_planning(producer)
             ranges = self._ranges.find()  # 2
             self._jobs.own_topics = self._ranges.own_topics
             failpoint("after-reading-offsets")
@@ -113,6 +115,9 @@ class SinkRun:
         finally:
             producer.close()
 
+    def _before_planning(self, producer: TransactionalProducer) -> None:
+        """Called when older runs can no longer commit, before positions are read."""
+
     @property
     def topics_read(self) -> list[str]:
         """The topics of which the run has read records."""
@@ -126,13 +131,13 @@ class SinkRun:
         left = [range_ for range_ in ranges if range_.size > 0]
         held_back: list[OffsetRange] = []  # by a task's `pre_commit`: the next run puts them again
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
-            size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
-            taken = bounded(left, size)
+            size = self._round_records if budget is None else min(self._round_records, budget)
+            taken = self._taken(left, size)
             cores = self._session.parallelism()
             splits = cut(taken, ordered=self._kind.ordered, splits_max=settings.splits_max, parallelism=cores)
             done = self._round(producer, splits)
             moved = sum(done.get(range_.topic_partition, range_.start) - range_.start for range_ in taken)
-            budget = None if budget is None else budget - moved
+            budget = None if budget is None else max(budget - moved, 0)
             held_back += [r for r in _advanced(taken, done) if r.size > 0 and not self._learned]
             topic_partitions = {range_.topic_partition for range_ in held_back}
             left = [r for r in _advanced(left, done) if r.size > 0 and r.topic_partition not in topic_partitions]
@@ -141,6 +146,10 @@ class SinkRun:
         if held_back:
             self._incomplete.append(Left.NOT_COMMITTED)
         return left + held_back
+
+    def _taken(self, left: list[OffsetRange], size: int) -> list[OffsetRange]:
+        """What the next round moves."""
+        return bounded(left, size)
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
         """Write the splits and commit; returns the new offset of each partition.
@@ -169,12 +178,16 @@ class SinkRun:
         self._reached |= reached
         self._positions.commit(producer, self._reached)  # 4
         failpoint("after-final-commit")
-        for _, report in accepted:
-            self._counts["written"] += report.written
-            self._counts["filtered"] += report.filtered
-            self._counts["dead_lettered"] += report.dead_lettered
+        self._count(accepted)
         self._raise_or_learn(reports)
         return reached
+
+    def _count(self, accepted: Iterable[tuple[SinkSplit, SinkReport]], *, only_bad: bool = False) -> None:
+        for _, report in accepted:
+            if not only_bad:
+                self._counts["written"] += report.written
+                self._counts["filtered"] += report.filtered
+            self._counts["dead_lettered"] += report.dead_lettered
 
     def _look_at_samples(self, splits: list[SinkSplit]) -> None:
         self._phases.enter("looking at samples")
@@ -193,12 +206,14 @@ class SinkRun:
             found = self._by_spark(renderer, splits)
         return sorted((SinkReport(**facts) for facts in found), key=lambda report: report.index)
 
-    def _by_spark(self, renderer: BatchRenderer | None, splits: list[SinkSplit]) -> list[dict[str, Any]]:
+    def _by_spark(
+        self, renderer: BatchRenderer | None, splits: list[SinkSplit], *, reporting: bool = True
+    ) -> list[dict[str, Any]]:
         self._session.start(self._phases)
         self._phases.enter("preparing the Spark job")
         spark = self._session.spark
         with self._monitor(self._session.driver_host, splits) as monitor:
-            job, delivered = self._jobs.job(spark, renderer, splits, monitor.address)
+            job, delivered = self._jobs.job(spark, renderer, splits, monitor.address, reporting=reporting)
             self._phases.enter("moving records")
             found = [json.loads(row.report) for row in run_job(spark, job)]
         if delivered is not None:
@@ -222,9 +237,11 @@ class SinkRun:
 
     def _make_visible(self, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
         results = [(split, report.result) for split, report in accepted if report.result is not None]
-        for name, fact in self._kind.make_visible(results).items():
+        self._take_note(self._kind.make_visible(results), self._kind.warnings())
+
+    def _take_note(self, facts: Mapping[str, Any], warnings: list[str]) -> None:
+        for name, fact in facts.items():
             self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
-        warnings = self._kind.warnings()
         for warning in (text for text in warnings if text not in self._connector_warnings):
             log.warning("%s", warning)
         self._connector_warnings = warnings

@@ -56,6 +56,11 @@ def sink_key(group: str, topic: str) -> bytes:
     return canonical_json([_OURS, "sink", group, topic]).encode()
 
 
+def sink_plan_key(group: str) -> bytes:
+    """Key of the record of a sink's plans: see `stores.sink_plans`."""
+    return canonical_json([_OURS, "sink", group]).encode()
+
+
 def sink_of(key: bytes) -> tuple[str, str] | None:
     """Group and topic of a `sink_key`; None for other keys."""
     try:

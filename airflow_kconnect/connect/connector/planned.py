@@ -1,0 +1,158 @@
+"""The contract of sinks whose rows Spark itself writes, a plan at a time: which methods are called, and when."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
+from airflow_kconnect.connect.record import TopicPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+
+@dataclass(frozen=True)
+class SinkPlan:
+    """What a target takes as one: it is numbered, so that the target can refuse what it has.
+
+    A plan that was announced has the same ranges in each run that writes it.
+
+    :param application: who has numbered it. No other connector or cluster has this text, nor has the same connector
+        after its offset topic was lost.
+    :param number: higher than those of all earlier plans of the application.
+    :param ranges: of each topic-partition one.
+    """
+
+    application: str
+    number: int
+    ranges: tuple[SinkSplit, ...]
+
+    @property
+    def identity(self) -> str:
+        """The plan's name in a target."""
+        return f"{self.application}:{self.number}"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Of its ranges, each once, sorted."""
+        return tuple(sorted({range_.topic for range_ in self.ranges}))
+
+    @property
+    def start(self) -> dict[TopicPartition, int]:
+        """The first offset of each topic-partition."""
+        return {range_.topic_partition: range_.start for range_ in self.ranges}
+
+    @property
+    def end(self) -> dict[TopicPartition, int]:
+        """The offset after the last one of each topic-partition."""
+        return {range_.topic_partition: range_.end for range_ in self.ranges}
+
+
+class PlanRecords(ABC):
+    """The records of a plan, for `PlannedSinkConnector.write`. Nothing is read before Spark writes what is made of
+    them; then they are read each time.
+    """
+
+    plan: SinkPlan
+
+    @abstractmethod
+    def frame(self, topics: Collection[str] | None = None) -> RecordFrame:
+        """The records, decoded and transformed, good and bad ones.
+
+        :param topics: only those read from these topics; None: all.
+        """
+
+    @abstractmethod
+    def good(self, rows: DataFrame) -> DataFrame:
+        """The rows without an ``error``, and without this column. The others are counted as they pass, and dealt with
+        afterwards: what was written is discarded if one of them must not be skipped.
+
+        Rows may be in one frame only, and each row of `frame` must be in one; they keep ``kafka_offset`` and ``error``
+        until here, and there may be neither more nor fewer of them.
+        """
+
+    @abstractmethod
+    def announce(self, tables: Collection[str]) -> None:
+        """Called within `write` by a connector that cannot stage, before it makes anything of the plan visible: from
+        now on each run that finds the plan unfinished completes it in these tables.
+
+        :raises FencedError: a newer run has begun.
+        """
+
+
+class PlannedSinkConnector(SinkConnector):
+    """A sink whose rows Spark's writers write.
+
+    For each plan the engine calls `write`, announces the tables, and calls `publish`; or `discard` if there was a
+    record that must not be skipped. A run that finds a plan announced but unfinished calls `is_published` first.
+    """
+
+    exactly_once: bool = False
+    """Whether its target refuses a plan that it has."""
+    staged: bool = True
+    """Whether nobody sees what `write` has written before `publish`. If not, a bad record that must not be skipped
+    fails the job that writes it.
+    """
+    needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
+    """As in `NativeSinkConnector`."""
+    unwraps_change_events: bool = False
+    """As in `NativeSinkConnector`."""
+    plan_records: int = 5_000_000
+    """At most this many offsets are one plan."""
+
+    def open(self, spark: SparkSession) -> None:
+        """Called in the driver, once, before all others, when there is something to write.
+
+        :raises ConfigError: the catalog or format cannot be used with this session.
+        :raises RetriableError: the catalog is unavailable.
+        """
+
+    @abstractmethod
+    def is_published(self, plan: SinkPlan, table: str) -> bool:
+        """Whether a table has a plan that was announced for it. May be called before any `write`.
+
+        :raises DataError: the table can no longer tell.
+        """
+
+    def check_kept(self, application: str, last: Mapping[str, int]) -> None:
+        """Called before the first plan of a run.
+
+        :param last: the number of the last plan that each table took.
+        :raises DataError: a table has lost plans, because it was restored or created again.
+        """
+
+    @abstractmethod
+    def judged(self, frame: RecordFrame) -> DataFrame:
+        """All rows of a frame with ``kafka_offset`` and ``error``, which also says what the target cannot take. Called
+        to find the records that `PlanRecords.good` has counted as bad.
+        """
+
+    @abstractmethod
+    def write(self, records: PlanRecords) -> Collection[str]:
+        """Write the records of a plan; returns the names of its tables. Those that have it already (`is_published`) are
+        left out.
+
+        Errors of Spark and py4j may be raised as they are: they fail the run, which is retried.
+
+        :raises ConnectError: any other failure.
+        """
+
+    @abstractmethod
+    def publish(self, plan: SinkPlan) -> dict[str, Any]:
+        """Make visible what `write` has written; returns details for the report. A table that has the plan by now, from
+        another run, is no error.
+
+        :raises FencedError: a newer run has changed the table in between.
+        """
+
+    def discard(self, plan: SinkPlan) -> None:
+        """Called in place of `publish`: what was staged will not be used."""
+
+    def run_warnings(self) -> list[str]:
+        """Called after each `publish`: all that the run's report should warn of so far."""
+        return []

@@ -1,0 +1,1 @@
+"""Tables that Spark itself writes: Iceberg, Delta Lake and whatever else it has a format for."""

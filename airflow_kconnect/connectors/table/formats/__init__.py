@@ -1,0 +1,1 @@
+"""What differs between table formats: a room for each."""

@@ -1,0 +1,92 @@
+"""A table as the sink needs it: what it looks like, how a plan gets into it, and which plans it has."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow_kconnect.connect.connector.planned import SinkPlan
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
+
+    from airflow_kconnect.connectors.table.evolution import Change
+    from airflow_kconnect.connectors.table.settings import TableSettings
+
+
+@dataclass(frozen=True)
+class TableDefinition:
+    """A table that is to be created.
+
+    :param columns: with their comments.
+    :param keys: names of the columns that identify a row.
+    """
+
+    columns: T.StructType
+    keys: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    location: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+class Table(ABC):
+    """One table, in the driver. Created once per run and table; knows what it has staged.
+
+    :param name: the identifier in Spark's SQL, quoted where needed: ``catalog.namespace.table``.
+    """
+
+    exactly_once: ClassVar[bool] = False
+    """Whether it refuses a plan that it has."""
+    staged: ClassVar[bool] = False
+    """Whether nobody sees what was written before `publish`."""
+
+    def __init__(self, spark: SparkSession, name: str, settings: TableSettings) -> None:
+        self.spark, self.name, self.settings = spark, name, settings
+
+    @abstractmethod
+    def columns(self) -> T.StructType | None:
+        """Its present columns; None: there is no such table.
+
+        :raises ConfigError: something of this name is there, and is no table of the format.
+        """
+
+    @abstractmethod
+    def create(self, definition: TableDefinition) -> None:
+        """Create it; one that another run has just created is no error."""
+
+    @abstractmethod
+    def change(self, changes: Sequence[Change]) -> None:
+        """Add, widen and make optional. :raises ConfigError: the format cannot do one of them."""
+
+    @abstractmethod
+    def has(self, plan: SinkPlan) -> bool:
+        """Whether it has the plan. :raises DataError: it can no longer tell."""
+
+    @abstractmethod
+    def last_plan(self, application: str) -> int | None:
+        """Number of the last plan that it has of an application; None: it has none, or does not know any more."""
+
+    @abstractmethod
+    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
+        """Write rows that have its columns. `staged` says whether somebody can see them."""
+
+    @abstractmethod
+    def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
+        """Update and insert by key, and delete; there is one row per key.
+
+        :param rows: its columns, and the column `deleted`.
+        :param deleted: name of a BOOLEAN column: the row with these keys is to go, if there is one. None: none is.
+        """
+
+    def publish(self, plan: SinkPlan) -> dict[str, Any]:
+        """Make visible what is staged: facts for the report (``files``, ``bytes``, ``snapshot`` ...).
+
+        A plan that it has by now is no error. What another writer has done in between is repeated on the new state.
+        """
+        return {}
+
+    def discard(self, plan: SinkPlan) -> None:
+        """Forget what is staged."""

@@ -1,0 +1,21 @@
+"""Which class is about which format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airflow_kconnect.connectors.table.formats.base import Table
+
+ICEBERG, DELTA = "iceberg", "delta"
+FORMATS = (ICEBERG, DELTA)
+"""Those that refuse a plan that they have."""
+
+
+def table_class(name: str) -> type[Table]:
+    """The class of tables of a format."""
+    if name == ICEBERG:
+        from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
+
+        return IcebergTable
+    raise NotImplementedError(name)

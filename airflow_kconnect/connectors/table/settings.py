@@ -1,0 +1,63 @@
+"""What a table sink is to do, whichever keys say so: its own, or those of Iceberg's connector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+APPEND, UPSERT = "append", "upsert"
+
+
+@dataclass(frozen=True)
+class CatalogSettings:
+    """A catalog of Spark, configured for the run alone: its settings may be secret, and are set in the session.
+
+    :param name: the first part of identifiers.
+    :param conf: what follows ``spark.sql.catalog.<name>`` in the names of its settings: ``""`` is the class. Empty:
+        Spark has the catalog.
+    """
+
+    name: str
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Which table a record goes to. The first of these that is set decides.
+
+    :param value_field: path of the field of the value that names the table.
+    :param header: name of the header that does.
+    :param patterns: table -> regular expression: it gets the records whose `value_field` matches.
+    :param name_format: with ``${topic}``.
+    """
+
+    name_format: str = "${topic}"
+    value_field: str | None = None
+    header: str | None = None
+    patterns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """All settings of one connector.
+
+    :param catalog: None: the session's own (``spark_catalog``).
+    :param evolution: ``fail``, ``evolve`` or ``ignore``, by kind of change: ``add``, ``widen``, ``optional``.
+    :param metadata: Kafka's part of a record (topic, partition, offset, timestamp, key) -> name of its column.
+    :param properties: of tables that are created. :param write_options: of Spark's writer.
+    """
+
+    connector: str
+    format: str
+    catalog: CatalogSettings | None
+    routing: Routing
+    mode: str = APPEND
+    keys: tuple[str, ...] = ()
+    deletes: bool = False
+    creates: bool = True
+    evolution: Mapping[str, str] = field(default_factory=dict)
+    partition_by: tuple[str, ...] = ()
+    location: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    write_options: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,126 @@
+"""The records of a plan as frames: what is good passes on to Spark's writers, what is not is counted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.connector.planned import PlanRecords, SinkPlan
+from airflow_kconnect.connect.connector.sink import SinkSplit
+from airflow_kconnect.connect.error_cells import DROPPED
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.runtime.bad_records import is_record_error
+from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.sink.writer import uncounted
+from airflow_kconnect.runtime.spark_jobs import cause_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation
+
+    Frames = Callable[[list[SinkSplit]], tuple[RecordFrame, Callable[[], int]]]
+
+_STOPPED = "KCONNECT_ROW_STOPPED"
+
+
+class KafkaPlanRecords(PlanRecords):
+    """Makes frames of the splits of a plan, and counts.
+
+    :param frame_of: makes the frame of some splits; its second value returns how many records were read, afterwards.
+    :param announce: see `PlanRecords.announce`.
+    :param at_once: what is written is visible at once: see `PlannedSinkConnector.staged`.
+    :param tolerant: bad records are skipped.
+    """
+
+    def __init__(
+        self,
+        plan: SinkPlan,
+        splits: list[SinkSplit],
+        frame_of: Frames,
+        announce: Callable[[Collection[str]], None],
+        *,
+        at_once: bool,
+        tolerant: bool,
+    ) -> None:
+        self.plan = plan
+        self._splits, self._frame_of, self._announce = splits, frame_of, announce
+        self._at_once, self._tolerant = at_once, tolerant
+        self._delivered: list[Callable[[], int]] = []
+        self._counted: list[Observation] = []
+
+    def frame(self, topics: Collection[str] | None = None) -> RecordFrame:
+        some = [split for split in self._splits if topics is None or split.topic in topics]
+        frame, delivered = self._frame_of(some)
+        self._delivered.append(delivered)
+        return frame
+
+    def good(self, rows: DataFrame) -> DataFrame:
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        error = F.col("error")
+        is_good, is_dropped, is_record = error.isNull(), error == DROPPED, is_record_error(error)
+        observation = Observation()
+        self._counted.append(observation)
+        rows = rows.observe(
+            observation,
+            F.count(F.lit(1)).alias("seen"),
+            F.count_if(is_good).alias("good"),
+            F.count_if(is_dropped).alias("dropped"),
+            F.count_if(error.isNotNull() & ~is_dropped & ~is_record).alias("others"),
+        )
+        if self._at_once:
+            skipped = is_good | is_dropped | (is_record if self._tolerant else F.lit(False))
+            is_good = F.when(F.coalesce(skipped, F.lit(False)), is_good).otherwise(
+                F.raise_error(F.lit(_STOPPED)).cast("boolean")
+            )
+        return rows.where(is_good).drop("error")
+
+    def announce(self, tables: Collection[str]) -> None:
+        self._announce(tables)
+
+    @property
+    def written(self) -> int:
+        """How many good records there were."""
+        return self._count("good")
+
+    @property
+    def filtered(self) -> int:
+        """How many records transformations have dropped."""
+        return self._count("dropped")
+
+    @property
+    def bad(self) -> int:
+        """How many records were neither."""
+        return self._count("seen") - self.written - self.filtered
+
+    @property
+    def unknown(self) -> int:
+        """How many of them the job could not handle, so that it has to be repeated, or ends the run."""
+        return self._count("others")
+
+    def check_complete(self, connector: str) -> None:
+        """:raises InternalError: records have got lost between Kafka and the writer."""
+        delivered, seen = sum(count() for count in self._delivered), self._count("seen")
+        if delivered != seen:
+            raise uncounted(f"connector {connector}", delivered, seen)
+
+    def _count(self, name: str) -> int:
+        return sum(int(each.get[name]) for each in self._counted)
+
+
+def stopped(error: Exception) -> bool:
+    """Whether a job has failed because of a row that must not be skipped."""
+    return _STOPPED in str(error)
+
+
+def job_error(error: Exception, version: str) -> RetriableError:
+    """What the failure of a job of Spark's writers means.
+
+    :param version: of Spark.
+    """
+    from py4j.protocol import Py4JNetworkError
+
+    if isinstance(error, Py4JNetworkError) and (ended := jvm.unexpected_end()) is not None:
+        return ended
+    return RetriableError(f"the Spark job failed: {cause_of(str(error), version)}")

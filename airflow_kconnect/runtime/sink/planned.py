@@ -1,0 +1,237 @@
+"""A run of a sink that Spark itself writes: each round is a plan, which its tables take once (docs/architecture.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
+from airflow_kconnect.connect.connector.sink import SinkSplit
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink.plan import OffsetRange
+from airflow_kconnect.runtime.sink.plan_records import KafkaPlanRecords, job_error, stopped
+from airflow_kconnect.runtime.sink.run import SinkRun, contiguous
+from airflow_kconnect.runtime.sink.writer import SinkReport
+from airflow_kconnect.stores.sink_plans import PlanState, SinkPlans
+
+
+class PlannedRun(SinkRun):
+    """As `SinkRun`, but its rounds are plans.
+
+    A plan is written to Kafka before it is moved. It is announced, with the names of its tables, before anything of it
+    can be visible; from then on it has to be completed as it is, by this run or the next one: tables that have it are
+    left out. What a plan has written counts when the positions after it are committed.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        connector: PlannedSinkConnector,
+        session: LazySession,
+        *,
+        dead_letters: bool = False,
+    ) -> None:
+        super().__init__(settings, connector, session, dead_letters=dead_letters)
+        self._connector, self._round_records = connector, connector.plan_records
+        self._plans = SinkPlans(
+            settings.clients, self._admin, settings.offset_topic, self._group, settings.name, self._positions
+        )
+        self._resumed: SinkPlan | None = None
+        self._opened = False
+
+    def _before_planning(self, producer: TransactionalProducer) -> None:
+        """Complete the plan that an interrupted run has announced, if its tables have it already; else it is the first
+        one of this run.
+        """
+        state = self._plans.read()
+        if not state.announced:
+            return  # nothing of it can be visible
+        plan = state.plan
+        self._positions.look_up(plan.topics)
+        positions = {tp: position.offset for tp, position in self._positions.read().items()}
+        if any(positions.get(tp) != start for tp, start in plan.start.items()):
+            self._warnings.append(_altered(self._settings.name, state))
+            return
+        self._open()
+        if all(self._connector.is_published(plan, table) for table in state.announced):
+            self._finish_published(producer, plan)
+        else:
+            self._resumed = plan
+
+    def _finish_published(self, producer: TransactionalProducer, plan: SinkPlan) -> None:
+        """A run was interrupted between the tables and Kafka: only its bad records may not be in the dead letters."""
+        splits = list(plan.ranges)
+        if self._settings.errors.reports:
+            self._count(contiguous(splits, self._judged(splits, reporting=True))[0], only_bad=True)
+        self._plans.finish(producer, plan.end)
+        self._notes["completed_plans"] = 1
+
+    def _open(self) -> None:
+        if not self._opened:
+            self._session.start(self._phases)
+            self._connector.open(self._session.spark)
+            self._opened = True
+
+    def _taken(self, left: list[OffsetRange], size: int) -> list[OffsetRange]:
+        plan = self._resumed
+        if plan is None:
+            return super()._taken(left, size)
+        found = {range_.topic_partition: range_ for range_ in left}
+        for tp, start in plan.start.items():
+            range_ = found.get(tp)
+            if range_ is None or range_.start != start or range_.end < plan.end[tp]:
+                raise _unreadable(self._settings.name, self._plans.state, tp)
+        return [OffsetRange(tp, start, plan.end[tp]) for tp, start in plan.start.items()]
+
+    def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
+        """Write the splits as a plan.
+
+        1 the plan goes to Kafka, with the positions before it: a fenced run ends here
+        2 Spark writes its good rows; where the format can hide them, nobody sees them yet
+        3 if there are others, find out what they are: dead letters are written; a record that must not be skipped ends
+          the plan before it, and what was written is discarded
+        4 the plan is announced: it is completed from now on, and a fenced run ends here. A format that cannot hide what
+          it writes announces before it writes
+        5 it is published; a table refuses what it has
+        6 the positions after the plan go to Kafka
+        """
+        if self._rounds:
+            self._phases.again(self._why_again)
+        self._open()
+        if not self._rounds:
+            self._look_at_samples(splits)
+            if self._resumed is None:
+                self._connector.check_kept(self._plans.state.application, self._plans.state.taken)
+        self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
+        resumed, self._resumed = self._resumed, None
+        plan = resumed or self._plans.begin(producer, _ranges(splits), self._reached)  # 1
+        tables, reports = self._attempt(producer, plan, splits)  # 2, 3
+        if all(report.result is not None and not report.stopped for report in reports):
+            return self._published(producer, plan, tables, splits, reports)
+        self._connector.discard(plan)
+        if resumed is not None or len(self._plans.state.announced) > 1:
+            self._resumed = plan  # something of it may be visible: it is completed as it is, or not at all
+        elif any(report.error for report in reports):
+            self._write_before(producer, splits, reports)
+        self._raise_or_learn(reports)
+        return {}
+
+    def _write_before(
+        self, producer: TransactionalProducer, splits: list[SinkSplit], reports: list[SinkReport]
+    ) -> None:
+        """As a plan of its own, what comes before the records that end the run."""
+        splits = _before(splits, reports)
+        if not splits:
+            return
+        plan = self._plans.begin(producer, _ranges(splits), self._reached)
+        tables, reports = self._attempt(producer, plan, splits)
+        if all(report.result is not None and not report.stopped for report in reports):
+            self._published(producer, plan, tables, splits, reports)
+
+    def _published(
+        self,
+        producer: TransactionalProducer,
+        plan: SinkPlan,
+        tables: Collection[str],
+        splits: list[SinkSplit],
+        reports: list[SinkReport],
+    ) -> dict[TopicPartition, int]:
+        self._phases.enter("committing offsets")
+        failpoint("before-announcement")
+        self._plans.announce(producer, tables, self._reached)  # 4
+        failpoint("before-visible")
+        facts = self._connector.publish(plan)  # 5
+        failpoint("after-visible")
+        self._take_note(facts, self._connector.run_warnings())
+        self._reached |= plan.end
+        self._plans.finish(producer, self._reached)  # 6
+        failpoint("after-final-commit")
+        self._count(list(zip(splits, reports, strict=True)))
+        self._learned, self._why_again = False, "there are more records"
+        return plan.end
+
+    def _attempt(
+        self, producer: TransactionalProducer, plan: SinkPlan, splits: list[SinkSplit]
+    ) -> tuple[Collection[str], list[SinkReport]]:
+        """Write a plan; returns its tables, and the reports of its splits. If one of these has ended early, what was
+        written is not what the plan should have.
+        """
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        self._phases.enter("preparing the Spark job")
+        spark, announced = self._session.spark, self._plans.state.announced
+        with self._monitor(self._session.driver_host, splits) as monitor:
+            records = KafkaPlanRecords(
+                plan,
+                splits,
+                lambda some: self._jobs.frame(spark, some, monitor.address),
+                lambda tables: self._plans.announce(producer, tables, self._reached),
+                at_once=not self._connector.staged,
+                tolerant=self._settings.errors.tolerant,
+            )
+            self._phases.enter("moving records")
+            try:
+                tables = self._connector.write(records)
+                records.check_complete(self._settings.name)
+            except (PySparkException, Py4JError) as error:
+                if not stopped(error):
+                    raise job_error(error, spark.version) from error
+                return announced, self._judged(splits, reporting=not self._settings.errors.tolerant)
+        failpoint("after-last-write")
+        if records.bad:
+            return tables, self._judged(splits, reporting=not records.unknown)
+        reports = [SinkReport(n, split.end, result={}) for n, split in enumerate(splits)]
+        reports[0].written, reports[0].filtered = records.written, records.filtered
+        return tables, reports
+
+    def _judged(self, splits: list[SinkSplit], *, reporting: bool) -> list[SinkReport]:
+        """What the records are, without writing any.
+
+        :param reporting: bad records are logged and become dead letters. A job that has to be repeated leaves that to
+            the next one.
+        """
+        found = self._by_spark(None, splits, reporting=reporting)
+        return sorted((SinkReport(**facts) for facts in found), key=lambda report: report.index)
+
+
+def _ranges(splits: list[SinkSplit]) -> list[SinkSplit]:
+    """Of each topic-partition one."""
+    ranges: dict[TopicPartition, SinkSplit] = {}
+    for split in splits:
+        known = ranges.get(split.topic_partition, split)
+        ranges[split.topic_partition] = replace(
+            split, start=min(known.start, split.start), end=max(known.end, split.end)
+        )
+    return [ranges[tp] for tp in sorted(ranges)]
+
+
+def _before(splits: list[SinkSplit], reports: list[SinkReport]) -> list[SinkSplit]:
+    """The parts of the splits before what has ended them."""
+    _, reached = contiguous(splits, reports)
+    cut_off = [replace(split, end=min(split.end, reached[split.topic_partition])) for split in splits]
+    return [split for split in cut_off if split.end > split.start]
+
+
+def _altered(name: str, state: PlanState) -> RunWarning:
+    text = (
+        f"an interrupted run has announced plan {state.number} to {', '.join(state.announced)}, and offsets were"
+        " altered since then: it is not completed. What the tables have of it, they keep"
+    )
+    return RunWarning(Kind.OFFSETS, f"connector {name}: {text}")
+
+
+def _unreadable(name: str, state: PlanState, topic_partition: TopicPartition) -> DataError:
+    tables = ", ".join(state.announced)
+    return DataError(
+        f"connector {name}: an interrupted run has announced offsets {state.plan.start[topic_partition]} to"
+        f" {state.plan.end[topic_partition] - 1} of {topic_partition} to {tables}, and not all of them can be read any"
+        " more. Compare the tables with the topic, then alter the connector's offsets (`kconnect offsets alter`): the"
+        " plan is dropped, and runs resume there"
+    )
