@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +13,20 @@ from airflow_kconnect.connect.connector.datasets import Dataset
 
 if TYPE_CHECKING:
     from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+
+
+@dataclass(frozen=True)
+class SparkNeeds:
+    """What Spark has to be started with for a connector, so that it can be told before there is a job. No secrets.
+
+    :param coordinates: Maven coordinates of jars, for a version of Spark: see `Connector.spark_needs`.
+    :param extensions: classes for ``spark.sql.extensions``.
+    :param conf: other settings that a session cannot change.
+    """
+
+    coordinates: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    conf: Mapping[str, str] = field(default_factory=dict)
 
 
 class Connector(ABC):
@@ -55,6 +70,15 @@ class Connector(ABC):
     def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
         """What the worker forbids connectors to do: key -> messages. Called at validation, including in the job."""
         return {}
+
+    @classmethod
+    def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
+        """What Spark needs besides what it comes with. Called before the job is submitted; there is no Spark.
+
+        :param spark_version: of the PySpark that will be used, such as ``4.1.4``.
+        :raises ConfigError: there is nothing for this version.
+        """
+        return SparkNeeds()
 
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:

@@ -38,7 +38,7 @@ class PlannedRun(SinkRun):
         dead_letters: bool = False,
     ) -> None:
         super().__init__(settings, connector, session, dead_letters=dead_letters)
-        self._connector, self._round_records = connector, connector.plan_records
+        self._target, self._round_records = connector, connector.plan_records
         self._plans = SinkPlans(
             settings.clients, self._admin, settings.offset_topic, self._group, settings.name, self._positions
         )
@@ -59,7 +59,7 @@ class PlannedRun(SinkRun):
             self._warnings.append(_altered(self._settings.name, state))
             return
         self._open()
-        if all(self._connector.is_published(plan, table) for table in state.announced):
+        if all(self._target.is_published(plan, table) for table in state.announced):
             self._finish_published(producer, plan)
         else:
             self._resumed = plan
@@ -75,7 +75,7 @@ class PlannedRun(SinkRun):
     def _open(self) -> None:
         if not self._opened:
             self._session.start(self._phases)
-            self._connector.open(self._session.spark)
+            self._target.open(self._session.spark)
             self._opened = True
 
     def _taken(self, left: list[OffsetRange], size: int) -> list[OffsetRange]:
@@ -107,14 +107,14 @@ class PlannedRun(SinkRun):
         if not self._rounds:
             self._look_at_samples(splits)
             if self._resumed is None:
-                self._connector.check_kept(self._plans.state.application, self._plans.state.taken)
+                self._target.check_kept(self._plans.state.application, self._plans.state.taken)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
         plan = resumed or self._plans.begin(producer, _ranges(splits), self._reached)  # 1
         tables, reports = self._attempt(producer, plan, splits)  # 2, 3
         if all(report.result is not None and not report.stopped for report in reports):
             return self._published(producer, plan, tables, splits, reports)
-        self._connector.discard(plan)
+        self._target.discard(plan)
         if resumed is not None or len(self._plans.state.announced) > 1:
             self._resumed = plan  # something of it may be visible: it is completed as it is, or not at all
         elif any(report.error for report in reports):
@@ -146,9 +146,9 @@ class PlannedRun(SinkRun):
         failpoint("before-announcement")
         self._plans.announce(producer, tables, self._reached)  # 4
         failpoint("before-visible")
-        facts = self._connector.publish(plan)  # 5
+        facts = self._target.publish(plan)  # 5
         failpoint("after-visible")
-        self._take_note(facts, self._connector.run_warnings())
+        self._take_note(facts, self._target.run_warnings())
         self._reached |= plan.end
         self._plans.finish(producer, self._reached)  # 6
         failpoint("after-final-commit")
@@ -173,12 +173,12 @@ class PlannedRun(SinkRun):
                 splits,
                 lambda some: self._jobs.frame(spark, some, monitor.address),
                 lambda tables: self._plans.announce(producer, tables, self._reached),
-                at_once=not self._connector.staged,
+                at_once=not self._target.staged,
                 tolerant=self._settings.errors.tolerant,
             )
             self._phases.enter("moving records")
             try:
-                tables = self._connector.write(records)
+                tables = self._target.write(records)
                 records.check_complete(self._settings.name)
             except (PySparkException, Py4JError) as error:
                 if not stopped(error):
