@@ -62,7 +62,8 @@ class PlanRecords(ABC):
 
     @abstractmethod
     def frame(self, topics: Collection[str] | None = None) -> RecordFrame:
-        """The records, decoded and transformed, good and bad ones.
+        """The records, decoded and transformed, good and bad ones. To be called only for what is then written: the
+        counts of all frames are waited for.
 
         :param topics: only those read from these topics; None: all.
         """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.connector.planned import PlanRecords, SinkPlan
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     Frames = Callable[[list[SinkSplit]], tuple[RecordFrame, Callable[[], int]]]
 
 _STOPPED = "KCONNECT_ROW_STOPPED"
+_PATIENCE_S = 60.0
 
 
 class KafkaPlanRecords(PlanRecords):
@@ -101,12 +105,36 @@ class KafkaPlanRecords(PlanRecords):
 
     def check_complete(self, connector: str) -> None:
         """:raises InternalError: records have got lost between Kafka and the writer."""
-        delivered, seen = sum(count() for count in self._delivered), self._count("seen")
+        delivered, seen = sum(map(_soon, self._delivered)), self._count("seen")
         if delivered != seen:
             raise uncounted(f"connector {connector}", delivered, seen)
 
     def _count(self, name: str) -> int:
-        return sum(int(each.get[name]) for each in self._counted)
+        return sum(_soon(partial(_counted, each, name)) for each in self._counted)
+
+
+def _counted(observation: Observation, name: str) -> int:
+    return int(observation.get[name])
+
+
+def _soon(count: Callable[[], int]) -> int:
+    """A count of a job that is over: Spark tells it a moment later, and never if it did not run the job."""
+    found: Future[int] = Future()
+
+    def wait() -> None:
+        try:
+            found.set_result(count())
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=wait, name="count", daemon=True).start()
+    try:
+        return found.result(_PATIENCE_S)
+    except TimeoutError:
+        raise RetriableError(
+            f"Spark has written something, and {_PATIENCE_S:.0f} s later not said how many records: another run may"
+            " have written the same. The next run finds out"
+        ) from None
 
 
 def stopped(error: Exception) -> bool:

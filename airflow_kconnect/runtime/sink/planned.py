@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
@@ -60,16 +60,21 @@ class PlannedRun(SinkRun):
             return
         self._open()
         if all(self._target.is_published(plan, table) for table in state.announced):
-            self._finish_published(producer, plan)
+            self._finish_published(producer, plan, positions)
         else:
             self._resumed = plan
 
-    def _finish_published(self, producer: TransactionalProducer, plan: SinkPlan) -> None:
-        """A run was interrupted between the tables and Kafka: only its bad records may not be in the dead letters."""
+    def _finish_published(
+        self, producer: TransactionalProducer, plan: SinkPlan, positions: Mapping[TopicPartition, int]
+    ) -> None:
+        """A run was interrupted between the tables and Kafka: only its bad records may not be in the dead letters.
+
+        :param positions: of all partitions of the plan's topics.
+        """
         splits = list(plan.ranges)
         if self._settings.errors.reports:
             self._count(contiguous(splits, self._judged(splits, reporting=True))[0], only_bad=True)
-        self._plans.finish(producer, plan.end)
+        self._plans.finish(producer, {**positions, **plan.end})
         self._notes["completed_plans"] = 1
 
     def _open(self) -> None:
