@@ -15,6 +15,7 @@ from airflow_kconnect.hosted.java import jvm as hosted_jvm
 from airflow_kconnect.runtime.process.session import START_CONF
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.spark import find_spark_submit
+from tests.support.spark.lakes import CATALOG, lakes_conf
 
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1"
 
@@ -47,6 +48,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.log.level": "ERROR",
+        **lakes_conf(tmp_path_factory.mktemp("lake")),
     }
     builder = SparkSession.builder.master("local[2]").appName("tests")
     for key, value in settings.items():
@@ -54,6 +56,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def lake(spark: SparkSession) -> str:
+    """The catalog for Iceberg's tables; Delta's are paths, or in Spark's own catalog."""
+    if spark.conf.get("spark.sql.extensions", None) is None:
+        pytest.skip(f"neither Iceberg nor Delta has been released for Spark {spark.version}")
+    return CATALOG
 
 
 def _class_archive() -> str:

@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.table.formats.registry import table_class
+from airflow_kconnect.connectors.table.packages import needs_of
 from airflow_kconnect.connectors.table.settings import CatalogSettings, Routing, TableSettings
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ class SparkTableSinkConnector(PlannedSinkConnector):
             catalog=CatalogSettings("lake"),
             routing=Routing(values["table.name.format"]),
         )
+
+    @classmethod
+    def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
+        return needs_of(props["table.format"].strip().lower(), spark_version)
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
