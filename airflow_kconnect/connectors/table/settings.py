@@ -23,18 +23,30 @@ class CatalogSettings:
 
 @dataclass(frozen=True)
 class Routing:
-    """Which table a record goes to. The first of these that is set decides.
+    """Which table a record goes to. The first of these that is set decides. A record that no table gets is a bad one.
 
     :param value_field: path of the field of the value that names the table.
     :param header: name of the header that does.
-    :param patterns: table -> regular expression: it gets the records whose `value_field` matches.
+    :param patterns: table -> regular expression: it gets the records whose `value_field` matches as a whole.
     :param name_format: with ``${topic}``.
+    :param prefix: what comes before each of these names, such as the catalog.
+    :param lower_case: whether names that records give are in lower case.
     """
 
     name_format: str = "${topic}"
     value_field: str | None = None
     header: str | None = None
     patterns: Mapping[str, str] = field(default_factory=dict)
+    prefix: tuple[str, ...] = ()
+    lower_case: bool = False
+
+
+@dataclass(frozen=True)
+class OwnSettings:
+    """What one table has of its own, in place of what is said for all; None: nothing."""
+
+    keys: tuple[str, ...] | None = None
+    partition_by: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,9 @@ class TableSettings:
     :param evolution: ``fail``, ``evolve`` or ``ignore``, by kind of change: ``add``, ``widen``, ``optional``.
     :param metadata: Kafka's part of a record (topic, partition, offset, timestamp, key) -> name of its column.
     :param properties: of tables that are created. :param write_options: of Spark's writer.
+    :param own: by the name of the table, as `Routing` names it, without its prefix.
+    :param optional: whether columns are nullable even if fields are not.
+    :param case_insensitive: whether fields find their columns in any case.
     """
 
     connector: str
@@ -61,3 +76,16 @@ class TableSettings:
     properties: Mapping[str, str] = field(default_factory=dict)
     write_options: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, OwnSettings] = field(default_factory=dict)
+    optional: bool = False
+    case_insensitive: bool = False
+
+    def keys_of(self, table: str) -> tuple[str, ...]:
+        """Names of the columns that identify a row of a table."""
+        own = self.own.get(table, OwnSettings()).keys
+        return self.keys if own is None else own
+
+    def partition_of(self, table: str) -> tuple[str, ...]:
+        """What a table is partitioned by."""
+        own = self.own.get(table, OwnSettings()).partition_by
+        return self.partition_by if own is None else own
