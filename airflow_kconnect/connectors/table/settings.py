@@ -6,6 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 APPEND, UPSERT = "append", "upsert"
+NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
+
+METADATA = {part: f"__connect_{part}" for part in ("topic", "partition", "offset", "timestamp", "key")}
+"""Parts of a record besides its value -> names of their columns, unless others are chosen."""
+
+SCHEMALESS = ("json", "variant", "fail")
+"""What can happen to values without a schema."""
+
+KINDS = (ADD, WIDEN, OPTIONAL) = ("add", "widen", "optional")
+"""Of changes of a table."""
+
+DEAD_LETTERS = "__dlq"
+"""At the end of the names of tables of bad records."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +41,7 @@ class Routing:
     :param value_field: path of the field of the value that names the table.
     :param header: name of the header that does.
     :param patterns: table -> regular expression: it gets the records whose `value_field` matches as a whole.
-    :param name_format: with ``${topic}``.
+    :param name_format: with ``${topic}``, and ``${route}`` for what field or header say.
     :param prefix: what comes before each of these names, such as the catalog.
     :param lower_case: whether names that records give are in lower case.
     """
@@ -58,6 +71,10 @@ class TableSettings:
     :param metadata: Kafka's part of a record (topic, partition, offset, timestamp, key) -> name of its column.
     :param properties: of tables that are created. :param write_options: of Spark's writer.
     :param own: by the name of the table, as `Routing` names it, without its prefix.
+    :param pk_mode: where `keys` are from. :param keys: no names: all fields.
+    :param whitelist: fields of values to write; empty: all.
+    :param schemaless: one of `SCHEMALESS`. :param value_column: of values that are no structs.
+    :param dead_letter_table: bad records go to a table next to theirs.
     :param optional: whether columns are nullable even if fields are not.
     :param case_insensitive: whether fields find their columns in any case.
     """
@@ -67,6 +84,7 @@ class TableSettings:
     catalog: CatalogSettings | None
     routing: Routing
     mode: str = APPEND
+    pk_mode: str = NONE
     keys: tuple[str, ...] = ()
     deletes: bool = False
     creates: bool = True
@@ -76,6 +94,10 @@ class TableSettings:
     properties: Mapping[str, str] = field(default_factory=dict)
     write_options: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    whitelist: tuple[str, ...] = ()
+    schemaless: str = "json"
+    value_column: str = "record_value"
+    dead_letter_table: bool = False
     own: Mapping[str, OwnSettings] = field(default_factory=dict)
     optional: bool = False
     case_insensitive: bool = False

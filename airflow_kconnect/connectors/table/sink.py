@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.table.config import PREFIXES, settings_of, table_keys
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import needs_of
-from airflow_kconnect.connectors.table.settings import CatalogSettings, Routing, TableSettings
+from airflow_kconnect.connectors.table.routing import full_name, table_of
+from airflow_kconnect.connectors.table.rules import format_of, rule_errors, rule_warnings
+from airflow_kconnect.connectors.table.settings import TableSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +26,12 @@ if TYPE_CHECKING:
 class SparkTableSinkConnector(PlannedSinkConnector):
     """Catalyst does everything from the decoded record to the file."""
 
-    summary = "Writes topics into tables of Iceberg, Delta Lake and other formats of Spark."
+    summary = "Writes topics into tables of Iceberg and Delta Lake, exactly once, and of other formats of Spark."
+    key_prefixes = PREFIXES
+    first_keys: ClassVar[tuple[str, ...]] = (
+        *("table.format", "table.catalog", "table.name.format", "auto.create", "auto.evolve"),
+        *("insert.mode", "pk.mode", "pk.fields", "delete.enabled"),
+    )
     needs = frozenset[str]()
 
     def __init__(self, props: Mapping[str, str]) -> None:
@@ -36,26 +44,24 @@ class SparkTableSinkConnector(PlannedSinkConnector):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return (
-            ConfigDef()
-            .define("table.format", Type.STRING, importance=Importance.HIGH, documentation="`iceberg`, `delta`, ...")
-            .define("table.name.format", Type.STRING, "${topic}", Importance.HIGH, "Name of the table.")
-        )  # fmt: skip
+        return table_keys()
 
     @classmethod
     def settings(cls, props: Mapping[str, str]) -> TableSettings:
         """What the keys say."""
-        values = cls.config().parse(props)
-        return TableSettings(
-            connector=props["name"],
-            format=values["table.format"],
-            catalog=CatalogSettings("lake"),
-            routing=Routing(values["table.name.format"]),
-        )
+        return settings_of(str(props.get("name")), cls.config().parse(props), props)
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        return rule_errors(cls.config(), props)
+
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        return rule_warnings(props)
 
     @classmethod
     def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
-        return needs_of(props["table.format"].strip().lower(), spark_version)
+        return needs_of(format_of(props), spark_version)
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
@@ -64,6 +70,9 @@ class SparkTableSinkConnector(PlannedSinkConnector):
 
     def open(self, spark: SparkSession) -> None:
         self._spark = spark
+        if (catalog := self._settings.catalog) is not None:
+            for key, text in catalog.conf.items():
+                spark.conf.set(".".join(filter(None, ("spark.sql.catalog", catalog.name, key))), text)
 
     def is_published(self, plan: SinkPlan, table: str) -> bool:
         return self._table(table).has(plan)
@@ -77,7 +86,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
 
         written = []
         for topic in records.plan.topics:
-            name = self._settings.routing.name_format.replace("${topic}", topic)
+            name = full_name(self._settings.routing, table_of(self._settings.routing, topic))
             table, frame = self._table(name), records.frame([topic])
             columns = table.columns()
             if columns is None:

@@ -23,7 +23,7 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import Driver, define_drive
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_name, zone_rule
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming
-from airflow_kconnect.connectors.jdbc.visibility import ShownWith
+from airflow_kconnect.connectors.visibility import ShownWith
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"

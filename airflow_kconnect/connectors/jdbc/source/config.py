@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import define_driver_keys
 from airflow_kconnect.connectors.jdbc.driver.urls import url_validator
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_rule
 from airflow_kconnect.connectors.jdbc.source.columns import GRANULARITIES
-from airflow_kconnect.connectors.jdbc.visibility import ShownWith
+from airflow_kconnect.connectors.visibility import ShownWith
 
 MODES = ("bulk", "incrementing", "timestamp", "timestamp+incrementing")
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW

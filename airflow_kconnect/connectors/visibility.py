@@ -1,4 +1,4 @@
-"""Which keys of the JDBC connectors a form shows: those that the chosen mode uses."""
+"""Which keys of a connector a form shows: those that the chosen mode uses."""
 
 from __future__ import annotations
 

@@ -1,0 +1,63 @@
+"""Which table a record goes to: names of tables, as texts and as identifiers. Pure rules."""
+
+from __future__ import annotations
+
+import re
+
+from airflow_kconnect.connectors.table.settings import Routing
+
+TOPIC, ROUTE = "${topic}", "${route}"
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_QUOTED = re.compile(r"`((?:[^`]|``)+)`(\.|$)")
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of a name with dots, the table last. A part in backticks may have dots itself.
+
+    :raises ValueError: a part is empty, or has characters that are in no name.
+    """
+    parts, rest, more = [], name, True
+    while more:
+        if quoted := _QUOTED.match(rest):
+            parts.append(quoted[1].replace("``", "`"))
+            rest, more = rest[quoted.end() :], quoted[2] == "."
+        else:
+            part, dot, rest = rest.partition(".")
+            parts.append(part)
+            more = bool(dot)
+    if not all(map(str.strip, parts)):
+        raise ValueError("a part of it is empty")
+    if not name.isprintable():
+        raise ValueError("it has characters that cannot be printed")
+    return tuple(parts)
+
+
+def full_name(routing: Routing, name: str) -> str:
+    """A table's name with its prefix, as Spark's SQL and reports have it: whatever is in a part, it is nothing but a
+    name there.
+
+    :param name: as `table_of` returns it.
+    :raises ValueError: it is not the name of a table.
+    """
+    return ".".join(map(_quoted, (*routing.prefix, *parts_of(name))))
+
+
+def _quoted(part: str) -> str:
+    return part if _PLAIN.fullmatch(part) else f"`{part.replace('`', '``')}`"
+
+
+def by_record(routing: Routing) -> bool:
+    """Whether each record says where it goes to."""
+    return bool(routing.value_field or routing.header)
+
+
+def name_format(routing: Routing) -> str:
+    """The format of names; records that say where they go to need not be mentioned in it."""
+    if by_record(routing) and routing.name_format == TOPIC:
+        return ROUTE
+    return routing.name_format
+
+
+def table_of(routing: Routing, topic: str) -> str:
+    """The name of a topic's table, without prefix, where records say nothing."""
+    return name_format(routing).replace(TOPIC, topic)
