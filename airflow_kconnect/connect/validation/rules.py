@@ -321,7 +321,7 @@ def _warn_of_unknown(inspection: Inspection) -> None:
 
 
 def _unknown(inspection: Inspection, key: str, similar: Sequence[str]) -> str | None:
-    """A warning; None if the connector itself reads such keys and this one does not resemble any other."""
+    """A warning; None if the connector itself reads such keys and this one does not resemble any other of them."""
     for kind in CONVERTER_KINDS:
         converter = f"{kind}.converter"
         if key.startswith(f"{converter}.") and converter not in inspection.props:
@@ -330,6 +330,7 @@ def _unknown(inspection: Inspection, key: str, similar: Sequence[str]) -> str | 
     if (new := f"{owner}.{_RENAMED.get(name)}") in inspection.definition.keys:
         return f"`{key}` has no effect since Kafka 4, in which it is called `{new}`"
     hint = f"; did you mean `{similar[0]}`?" if similar else ""
-    if inspection.plugin and key.startswith(inspection.plugin.key_prefixes) and not similar:
+    own = [prefix for prefix in (inspection.plugin.key_prefixes if inspection.plugin else ()) if key.startswith(prefix)]
+    if own and not any(name.startswith(prefix) for name in similar for prefix in own):
         return None
     return f"`{key}` is not a known key and may have no effect{hint}"

@@ -28,10 +28,14 @@ class CatalogSettings:
     :param name: the first part of identifiers.
     :param conf: what follows ``spark.sql.catalog.<name>`` in the names of its settings: ``""`` is the class. Empty:
         Spark has the catalog.
+    :param conf_dir: folder with Hadoop's own files of settings, on the machine of the driver.
+    :param key: of the configuration, for errors: it names the catalog, and its settings are below it.
     """
 
     name: str
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    conf_dir: str | None = None
+    key: str = "table.catalog"
 
 
 @dataclass(frozen=True)

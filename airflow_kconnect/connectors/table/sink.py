@@ -9,7 +9,8 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.table.config import PREFIXES, settings_of, table_keys
+from airflow_kconnect.connectors.table.catalogs import use_catalog, with_catalog
+from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import needs_of
 from airflow_kconnect.connectors.table.routing import full_name, table_of
@@ -61,7 +62,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
 
     @classmethod
     def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
-        return needs_of(format_of(props), spark_version)
+        return with_catalog(needs_of(format_of(props), spark_version), below(CATALOG, props), props)
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
@@ -69,10 +70,9 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return True
 
     def open(self, spark: SparkSession) -> None:
+        if self._settings.catalog is not None:
+            use_catalog(spark, self._settings.catalog)
         self._spark = spark
-        if (catalog := self._settings.catalog) is not None:
-            for key, text in catalog.conf.items():
-                spark.conf.set(".".join(filter(None, ("spark.sql.catalog", catalog.name, key))), text)
 
     def is_published(self, plan: SinkPlan, table: str) -> bool:
         return self._table(table).has(plan)

@@ -1,0 +1,53 @@
+"""IcebergSink: configurations of Apache Iceberg's sink for Kafka Connect, as a table sink of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.base import SparkNeeds
+from airflow_kconnect.connectors.table.catalogs import with_catalog
+from airflow_kconnect.connectors.table.formats.registry import ICEBERG
+from airflow_kconnect.connectors.table.iceberg_keys import (
+    CATALOG,
+    CATALOG_KEYS,
+    CREATE,
+    PREFIXES,
+    TABLES,
+    below,
+    iceberg_config,
+    table_settings,
+)
+from airflow_kconnect.connectors.table.iceberg_rules import iceberg_errors, iceberg_warnings
+from airflow_kconnect.connectors.table.packages import needs_of
+from airflow_kconnect.connectors.table.settings import TableSettings
+from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
+
+
+class IcebergSinkConnector(SparkTableSinkConnector):
+    """``org.apache.iceberg.connect.IcebergSinkConnector``, without its coordinator and control topic."""
+
+    summary = "Writes topics into Iceberg tables, exactly once, with the keys of Iceberg's own sink for Kafka Connect."
+    key_prefixes = PREFIXES
+    first_keys: ClassVar[tuple[str, ...]] = (TABLES, CATALOG, CREATE)
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return iceberg_config()
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        return iceberg_errors(props, cls.config().parse(props))
+
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        return iceberg_warnings(props, cls.config().parse(props))
+
+    @classmethod
+    def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
+        return with_catalog(needs_of(ICEBERG, spark_version), below(props, CATALOG_KEYS), props)
+
+    @classmethod
+    def settings(cls, props: Mapping[str, str]) -> TableSettings:
+        return table_settings(props, cls.config().parse(props))
