@@ -88,25 +88,29 @@ class KafkaSide:
             future.result(60)
 
     def produce(self, topic: str, values: Iterable[str], *, aborted: Iterable[str] = ()) -> None:
-        """Write values, and others in a transaction that is aborted between them."""
+        """Write values, which are also the keys, and others in a transaction that is aborted between them."""
+        self.produce_pairs(topic, map(_twice, values), aborted=map(_twice, aborted))
+
+    def produce_pairs(
+        self, topic: str, pairs: Iterable[tuple[bytes, bytes]], *, aborted: Iterable[tuple[bytes, bytes]] = ()
+    ) -> None:
+        """The same with keys and values."""
         producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 5})
         failures: list[KafkaError] = []
-        for value in values:
-            producer.produce(
-                topic, value, value, on_delivery=lambda error, _: failures.append(error) if error else None
-            )
+        for key, value in pairs:
+            producer.produce(topic, value, key, on_delivery=lambda error, _: failures.append(error) if error else None)
             producer.poll(0)
         assert producer.flush(_PATIENCE_S) == 0 and not failures, f"input was not written: {failures[:1]}"
         if aborted := list(aborted):
             self._abort(topic, aborted)
 
-    def _abort(self, topic: str, values: list[str]) -> None:
+    def _abort(self, topic: str, pairs: list[tuple[bytes, bytes]]) -> None:
         settings = {"bootstrap.servers": self.bootstrap, "transactional.id": uuid.uuid4().hex}
         producer = Producer(settings)
         producer.init_transactions(_PATIENCE_S)
         producer.begin_transaction()
-        for value in values:
-            producer.produce(topic, value, value)
+        for key, value in pairs:
+            producer.produce(topic, value, key)
         producer.flush(_PATIENCE_S)
         producer.abort_transaction(_PATIENCE_S)
 
@@ -179,3 +183,7 @@ def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[str | Non
             waiting.discard(message.partition())
         elif not error.retriable():
             raise KafkaException(error)
+
+
+def _twice(text: str) -> tuple[bytes, bytes]:
+    return text.encode(), text.encode()

@@ -16,6 +16,7 @@ from tests.torture.connectors import (
     Tortured,
 )
 from tests.torture.hosted import HostedFileSink, HostedFileSource
+from tests.torture.tables import DeltaAppend, DeltaUpsert, IcebergAppend, IcebergUpsert
 from tests.torture.timestamps import TimestampSource
 
 ALL: dict[str, type[Tortured]] = {
@@ -34,5 +35,9 @@ ALL: dict[str, type[Tortured]] = {
         SqliteSink,
         PythonSink,
         HostedFileSink,
+        IcebergAppend,
+        IcebergUpsert,
+        DeltaAppend,
+        DeltaUpsert,
     )
 }
