@@ -137,7 +137,7 @@ class LakeBench:
         total = 0
         for n in range(self._records):
             page = f"/shop/articles/{n % 99991}?session={n:032x}"
-            payload = {"id": n, "customer": f"customer-{n % 9973:06d}", "page": page, "agent": "Mozilla/5.0 (X11; Linux)",
+            payload = {"id": n, "customer": f"customer-{n % 9973:06d}", "page": page, "agent": "Mozilla/5.0 (X11)",
                        "status": 200, "bytes": n % 90_001, "seconds": n % 1000 / 8, "cached": n % 3 == 0}  # fmt: skip
             value = envelope % json.dumps(payload)
             total += len(value)
