@@ -1,8 +1,8 @@
-"""Bar charts as SVG files: a panel for each path, a bar for each contender, a tick for its best pass."""
+"""Charts as SVG files: bars of records per second, with a tick for the best pass; lines of what may grow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
@@ -13,6 +13,8 @@ _BAR, _GAP, _TITLE, _MARGIN = 20, 6, 34, 16
 # A limit may be many times what contenders reach: its bar is cut, or theirs would be too short to compare.
 _ROOM_FOR_LIMITS = 1.25
 _COLORS = {CONNECT: "#8a8f98", OURS: "#0f766e", LOOP: "#c2a05a", LIMIT: "#d4d7dc"}
+_LINES = ("#0f766e", "#8a8f98", "#c2a05a", "#24292f")
+_AXIS = 'stroke="#8a8f98" fill="none"'
 _STYLE = "text{font:13px sans-serif;fill:#24292f}.title{font-weight:bold;font-size:15px}.value{font-size:12px}"
 
 
@@ -29,10 +31,34 @@ def bars(rows: Iterable[Row]) -> str:
             parts += _bar(row, top, most)
             top += _BAR + _GAP
         top += _MARGIN
-    size = f'width="{_WIDTH}" height="{top}" viewBox="0 0 {_WIDTH} {top}"'
+    return _file(parts, top)
+
+
+def _file(parts: list[str], height: int) -> str:
+    size = f'width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
-    background = f'<rect width="{_WIDTH}" height="{top}" fill="#ffffff"/>'
+    background = f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>'
     return "\n".join([head, f"<style>{_STYLE}</style>", background, *parts, "</svg>", ""])
+
+
+def lines(title: str, what: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """An SVG file of lines that begin at zero: points by name.
+
+    :param what: what the points are counted by.
+    """
+    height, left, right = 260, 60, _WIDTH - _LABELS + 60
+    top, bottom = _MARGIN + _TITLE, height - 40
+    most_x = max(x for points in series.values() for x, _ in points)
+    most_y = max(y for points in series.values() for _, y in points)
+    parts = [_text(_MARGIN, _MARGIN + 14, title, "title"), f'<path d="M{left} {top}V{bottom}H{right}" {_AXIS}/>']
+    parts += [_text(left - 44, top + 4, number(most_y), "value"), _text(left - 14, bottom + 4, "0", "value")]
+    parts += [_text(right - 60, bottom + 20, f"{number(most_x)} {what}", "value")]
+    for color, (name, points) in zip(_LINES, series.items(), strict=False):
+        places = [(left + (right - left) * x / most_x, bottom - (bottom - top) * y / most_y) for x, y in points]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        parts.append(f'<path d="M{path}" stroke="{color}" stroke-width="2" fill="none"/>')
+        parts.append(_text(places[-1][0] + 8, places[-1][1] + 4, name, "value"))
+    return _file(parts, height)
 
 
 def _bar(row: Row, top: int, most: float) -> list[str]:

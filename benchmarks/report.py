@@ -15,8 +15,7 @@ from typing import Any
 
 import typer
 
-from benchmarks import results
-from benchmarks.charts import bars
+from benchmarks import charts, results
 from benchmarks.measure import CONNECT, OURS, Row, number
 
 app = typer.Typer(add_completion=False)
@@ -38,7 +37,9 @@ def main() -> None:
         (results.FOLDER / f"{name}.md").write_text(text)
     for name, each in found.items():
         if each["rows"]:
-            (_IMAGES / _image(name)).write_text(bars(each["rows"]))
+            (_IMAGES / _image(name)).write_text(charts.bars(each["rows"]))
+    if "samples" in found.get("group_memory", {}):
+        (_IMAGES / _image("group-memory")).write_text(memory_chart(found["group_memory"]))
     for page in _PAGES:
         text = page.read_text()
         page.write_text(filled(text, blocks))
@@ -154,6 +155,17 @@ def groups_table(found: Mapping[str, Any]) -> str:
             [what, *(_digits(each) for each in (statistics.median(seconds), min(seconds), statistics.median(cpu)))]
         )
     return _markdown("from the start of the process", ("seconds, median", "best", "CPU seconds, median"), lines)
+
+
+def memory_chart(found: Mapping[str, Any]) -> str:
+    """What runs in one application leave over."""
+    names = {"driver MB": "driver", "workers MB": "Python workers", "JVM heap MB after a collection": "JVM's heap"}
+    series = {
+        name: [(sample["runs"], sample[key]) for sample in found["samples"]]
+        for key, name in names.items()
+        if key in found["samples"][0]
+    }
+    return charts.lines("MB after runs in one Spark application", "runs", series)
 
 
 def scale_table(found: Mapping[str, Any]) -> str:
