@@ -1,6 +1,6 @@
 """The plans of sinks whose tables refuse a plan that they have, in the offset topic: see docs/decisions/0059.
 
-A plan is written before its records are, and once more, with the names of its tables, before anything of it is visible.
+A plan is written before its records are, and again, with the names of its tables, before anything of it is visible.
 From then on it has to be completed as it is. Both are transactions of the driver's id, as that of the positions at its
 end: an older run cannot announce anything any more.
 """

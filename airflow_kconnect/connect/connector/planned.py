@@ -96,7 +96,7 @@ class PlannedSinkConnector(SinkConnector):
     exactly_once: bool = False
     """Whether its target refuses a plan that it has."""
     staged: bool = True
-    """Whether nobody sees what `write` has written before `publish`. If not, a bad record that must not be skipped
+    """Whether no one sees what `write` has written before `publish`. If not, a bad record that must not be skipped
     fails the job that writes it.
     """
     needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
@@ -146,7 +146,7 @@ class PlannedSinkConnector(SinkConnector):
     @abstractmethod
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
         """Make visible what `write` has written; returns details for the report. A table that has the plan by now, from
-        another run, is no error.
+        another run, is not an error.
 
         :raises FencedError: a newer run has changed the table in between.
         """

@@ -98,7 +98,7 @@ class PlannedRun(SinkRun):
         """Write the splits as a plan.
 
         1 the plan goes to Kafka, with the positions before it: a fenced run ends here
-        2 Spark writes its good rows; where the format can hide them, nobody sees them yet
+        2 Spark writes its good rows; where the format can hide them, no one sees them yet
         3 if there are others, find out what they are: dead letters are written; a record that must not be skipped ends
           the plan before it, and what was written is discarded
         4 the plan is announced: it is completed from now on, and a fenced run ends here. A format that cannot hide what

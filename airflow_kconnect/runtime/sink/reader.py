@@ -60,7 +60,7 @@ class ReaderSettings:
     :param keeps_parsed: whether the bytes of parsed messages are kept.
     :param checked_headers: headers that it cannot read make bad records; None: none can be wrong.
     :param largest: the first value with more bytes ends the split with `LARGE`; None: values may have any size.
-    :param progress: is told how many records were read; None: what follows says how many were written.
+    :param progress: gets how many records were read; None: what follows says how many were written.
     """
 
     consumer_config: Mapping[str, Any]

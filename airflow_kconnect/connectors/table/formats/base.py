@@ -41,7 +41,7 @@ class Table(ABC):
     exactly_once: ClassVar[bool] = False
     """Whether it refuses a plan that it has."""
     staged: ClassVar[bool] = False
-    """Whether nobody sees what was written before `publish`."""
+    """Whether no one sees what was written before `publish`."""
 
     def __init__(self, spark: SparkSession, name: str, settings: TableSettings) -> None:
         self.spark, self.name, self.settings = spark, name, settings
@@ -50,12 +50,12 @@ class Table(ABC):
     def columns(self) -> T.StructType | None:
         """Its present columns; None: there is no such table.
 
-        :raises ConfigError: something of this name is there, and is no table of the format.
+        :raises ConfigError: something of this name is there, and is not a table of the format.
         """
 
     @abstractmethod
     def create(self, definition: TableDefinition) -> None:
-        """Create it; one that another run has just created is no error."""
+        """Create it; one that another run has just created is not an error."""
 
     @abstractmethod
     def change(self, changes: Sequence[Change]) -> None:
@@ -71,7 +71,7 @@ class Table(ABC):
 
     @abstractmethod
     def append(self, plan: SinkPlan, rows: DataFrame) -> None:
-        """Write rows that have its columns. `staged` says whether somebody can see them."""
+        """Write rows that have its columns. `staged` says whether readers can see them."""
 
     @abstractmethod
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
@@ -84,7 +84,7 @@ class Table(ABC):
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
         """Make visible what is staged: facts for the report (``files``, ``bytes``, ``snapshot`` ...).
 
-        A plan that it has by now is no error. What another writer has done in between is repeated on the new state.
+        A plan that it has by now is not an error. What another writer has done in between is repeated on the new state.
         """
         return {}
 

@@ -28,7 +28,7 @@ _ATTEMPTS = 10
 class _Staged:
     """What a plan has staged.
 
-    :param again: stages it once more, on the table's present state.
+    :param again: stages it again, on the table's present state.
     """
 
     snapshot: int
@@ -36,7 +36,7 @@ class _Staged:
 
 
 class IcebergTable(Table):
-    """Nobody sees a snapshot that was staged, and the table publishes one of each plan."""
+    """No one sees a snapshot that was staged, and the table publishes one of each plan."""
 
     exactly_once = True
     staged = True
