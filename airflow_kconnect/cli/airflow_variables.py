@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from airflow_kconnect.connect.variables.resolver import task_variables
+from airflow_kconnect.connectors.table.catalogs import CONNECTIONS
 
 _CONTEXT = "_AIRFLOW_PROCESS_CONTEXT"
 
@@ -32,8 +33,8 @@ def airflow_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> d
 
 
 def with_airflow_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the login of the Airflow connection that its `connection.url` names; see `with_login`."""
-    if not _has_any(config, worker) or find_spec("airflow") is None:
+    """A configuration with what the Airflow connections have that it names; see `with_login`."""
+    if not (CONNECTIONS in config or _has_any(config, worker)) or find_spec("airflow") is None:
         return dict(config)
     with _with_database():
         from airflow_kconnect.hooks.variables import with_login

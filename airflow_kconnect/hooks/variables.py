@@ -25,6 +25,7 @@ from airflow_kconnect.connect.variables.providers import (
 )
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, task_providers, task_variables
 from airflow_kconnect.connect.variables.syntax import Variable
+from airflow_kconnect.hooks.catalogs import with_catalogs
 from airflow_kconnect.hooks.database import jdbc_url
 from airflow_kconnect.hooks.masking import register_secret
 
@@ -35,20 +36,24 @@ _URL_KEY, _USER_KEY, _PASSWORD_KEY = "connection.url", "connection.user", "conne
 
 
 def with_login(config: Mapping[str, Any], worker: Mapping[str, Any], lookup: Lookup | None = None) -> dict[str, Any]:
-    """A connector's configuration with references to the user and password of the connection in `connection.url`.
+    """A connector's configuration with references to the user and password of the connection in `connection.url`, and
+    with what connections say about a catalog (`with_catalogs`).
 
     Settings of the configuration itself are kept, and a user of its own is not combined with another user's password.
 
     :param config: the configuration, variables not resolved.
     :param worker: the worker's keys, variables not resolved.
     :param lookup: one that knows what was looked up before.
+    :raises ConfigError: a connection of a catalog does not exist, or cannot be translated.
     """
+    lookup = lookup or Lookup(worker)
+    config = with_catalogs(config, lookup.connection, enabled=lookup.has_connections)
     url_config = {_URL_KEY: config.get(_URL_KEY)}
     url_variables = [variable for _, variable in task_variables(url_config, worker) if variable.key == JDBC_URL]
     if len(url_variables) != 1 or url_variables[0].provider != AIRFLOW_CONNECTION or _USER_KEY in config:
         return dict(config)
     conn_id = url_variables[0].path
-    connection = (lookup or Lookup(worker)).connection(conn_id)
+    connection = lookup.connection(conn_id)
     if connection is None:  # reported when the URL is looked up
         return dict(config)
     login = {
@@ -105,6 +110,11 @@ class Lookup:
         self._providers: Mapping[str, TaskConfigProvider] = task_providers(worker)
         self._connections: dict[str, Connection | None] = {}
         self._values: dict[str, str] = {}
+
+    @property
+    def has_connections(self) -> bool:
+        """Whether the worker has the variables of connections."""
+        return AIRFLOW_CONNECTION in self._providers
 
     def value(self, variable: Variable) -> str:
         """:raises ProviderProblem: there is none, or the worker forbids it."""

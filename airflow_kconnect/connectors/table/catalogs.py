@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BUNDLES_KEY = "kconnect.iceberg.bundles"
+CONNECTIONS = "kconnect.catalog.conn_ids"
+"""Names connections of Airflow; a task has put their settings in place of it."""
+
 BUNDLES = {
     "aws": "org.apache.iceberg:iceberg-aws-bundle:1.12.0",
     "gcp": "org.apache.iceberg:iceberg-gcp-bundle:1.11.0",
@@ -61,18 +64,23 @@ def catalog_problem(catalog: CatalogSettings) -> Iterator[tuple[str, str]]:
         yield f"{catalog.key}.type", f"is {kind}, expected one of: {known}; `{catalog.key}.catalog-impl` for others"
 
 
-def define_bundles(config: ConfigDef) -> ConfigDef:
-    """Define the key by which a user says which bundles Spark needs."""
-    return config.define(
-        BUNDLES_KEY,
-        Type.LIST,
-        None,
-        Importance.LOW,
-        f"Bundles of Iceberg that Spark gets: {', '.join(BUNDLES)}. Not set: those that the settings of the catalog "
-        "name. Empty: Spark has what it needs.",
-        validator=nullable(ValidList.in_("", *BUNDLES)),
-        group=KCONNECT,
-    )
+def define_catalog_keys(config: ConfigDef) -> ConfigDef:
+    """Define our own keys of a catalog."""
+    low = Importance.LOW
+    config.define(CONNECTIONS, Type.LIST, None, Importance.MEDIUM, "Ids of Airflow connections with the catalog's "
+                  "address, login and keys of stores: types iceberg, aws, google_cloud_platform, wasb, adls.",
+                  group=KCONNECT, example="lake,aws_default")  # fmt: skip
+    names = ", ".join(BUNDLES)
+    return config.define(BUNDLES_KEY, Type.LIST, None, low, f"Bundles of Iceberg that Spark gets: {names}. "
+                         "Not set: what the settings of the catalog name. Empty: Spark has what it needs.",
+                         validator=nullable(ValidList.in_("", *BUNDLES)), group=KCONNECT)  # fmt: skip
+
+
+def check_connections(props: Mapping[str, str]) -> None:
+    """:raises ConfigError: connections of Airflow are named, and no task of it has looked them up."""
+    if props.get(CONNECTIONS, "").strip():
+        text = "names connections of Airflow, and needs Airflow, whose tasks look them up; elsewhere write the settings"
+        raise ConfigError({CONNECTIONS: [text]}, props.get("name"))
 
 
 def with_catalog(needs: SparkNeeds, conf: Mapping[str, str], props: Mapping[str, str]) -> SparkNeeds:

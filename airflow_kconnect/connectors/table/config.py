@@ -17,7 +17,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, FAIL, IGNORE, SCHEMA_CHANGE, define_schema_change
-from airflow_kconnect.connectors.table.catalogs import define_bundles
+from airflow_kconnect.connectors.table.catalogs import define_catalog_keys
 from airflow_kconnect.connectors.table.settings import (
     ADD,
     APPEND,
@@ -57,7 +57,7 @@ def table_keys() -> ConfigDef:
     _define_tables(config)
     _define_rows(config)
     _define_columns(config)
-    return define_bundles(config)
+    return define_catalog_keys(config)
 
 
 def _define_tables(config: ConfigDef) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connectors.table.catalogs import SPARK_CATALOG, TYPES, define_bundles
+from airflow_kconnect.connectors.table.catalogs import SPARK_CATALOG, TYPES, define_catalog_keys
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
 from airflow_kconnect.connectors.table.settings import (
     APPEND,
@@ -108,7 +108,7 @@ def iceberg_config() -> ConfigDef:
         config.define(f"{CATALOG_KEYS}{name}", type_, None, high, what)
     for name, type_, default, why in _IGNORED:
         config.define(name, type_, default, low, without_effect=why)
-    return define_bundles(config)
+    return define_catalog_keys(config)
 
 
 def table_settings(props: Mapping[str, str], values: Mapping[str, Any]) -> TableSettings:

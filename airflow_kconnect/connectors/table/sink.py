@@ -9,7 +9,7 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.table.catalogs import use_catalog, with_catalog
+from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import needs_of
@@ -68,6 +68,9 @@ class SparkTableSinkConnector(PlannedSinkConnector):
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """There are no offsets besides the group's."""
         return True
+
+    def check(self) -> None:
+        check_connections(self.props)
 
     def open(self, spark: SparkSession) -> None:
         if self._settings.catalog is not None:

@@ -241,3 +241,9 @@ class TestSparkNeeds:
     def test_bundles_that_spark_has_are_not_added(self) -> None:
         config = {**CONFIG, "iceberg.catalog.type": "glue", "kconnect.iceberg.bundles": ""}
         assert len(IcebergSinkConnector.spark_needs(config, "4.1.4").coordinates) == 1
+
+
+def test_connections_of_airflow_need_airflow() -> None:
+    sink = IcebergSinkConnector({**CONFIG, "kconnect.catalog.conn_ids": "lake"})
+    with pytest.raises(ConfigError, match="needs Airflow"):
+        sink.check()
