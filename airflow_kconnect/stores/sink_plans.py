@@ -21,7 +21,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.producers import TransactionalProducer
-from airflow_kconnect.stores.offset_topic.records import sink_plan_key
+from airflow_kconnect.stores.offset_topic.records import sink_plan_group, sink_plan_key
 from airflow_kconnect.stores.sink_positions import SinkPositions
 
 
@@ -61,6 +61,40 @@ class PlanState:
         return cls(**fields)
 
 
+@dataclass(frozen=True)
+class KnownPlan:
+    """What the offset topic knows about the plans of one of its consumer groups.
+
+    :param written_ms: when that was written: nothing that the last plan has staged is older; if it was announced,
+        nothing that becomes visible of it.
+    """
+
+    group: str
+    state: PlanState
+    written_ms: int
+
+
+def plans_of_all(clients: ClientConfigs, admin: GroupAdmin, offset_topic: str) -> list[KnownPlan]:
+    """Those of all groups, replays among them. Waits for transactions that are open.
+
+    :raises DataError: a record cannot be read. :raises RetriableError: the broker is unavailable.
+    """
+    found: dict[str, dict[int, LogRecord]] = {}
+
+    def add(record: LogRecord) -> None:
+        if (group := sink_plan_group(record.key or b"null")) is not None:
+            found.setdefault(group, {})[record.partition] = record
+
+    if partitions := admin.partitions(offset_topic):
+        CompactedLog(admin, clients.consumer("connect-sink-plans"), offset_topic).read(range(partitions), add)
+    newest = {group: _newest(records.values()) for group, records in found.items()}
+    return [
+        KnownPlan(group, _decoded(group, record.value, record), record.timestamp_ms)
+        for group, record in newest.items()
+        if record is not None and record.value is not None
+    ]
+
+
 class SinkPlans:
     """Reads and writes the plans of one consumer group.
 
@@ -94,11 +128,11 @@ class SinkPlans:
 
         if partitions := self._admin.partitions(self._topic):
             CompactedLog(self._admin, self._clients.consumer(self._group), self._topic).read(range(partitions), add)
-        newest = max(found.values(), key=lambda record: (record.timestamp_ms, record.offset), default=None)
+        newest = _newest(found.values())
         if newest is None or newest.value is None:
             self.state = PlanState(f"{self._connector}-{uuid.uuid4().hex[:12]}")
         else:
-            self.state = self._decoded(newest.value, newest)
+            self.state = _decoded(self._group, newest.value, newest)
         return self.state
 
     def begin(
@@ -134,11 +168,17 @@ class SinkPlans:
         producer.commit()
         self.state = state
 
-    def _decoded(self, value: bytes, where: object) -> PlanState:
-        try:
-            return PlanState.decode(value)
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise DataError(
-                f"connector {self._connector}: the record of its plans, at {where}, cannot be read: {error}. It says"
-                " what its tables have: only if they have all that was read, write a null value with the same key"
-            ) from error
+
+def _newest(records: Collection[LogRecord]) -> LogRecord | None:
+    """A key can be in two partitions of an offset topic to which partitions were added."""
+    return max(records, key=lambda record: (record.timestamp_ms, record.offset), default=None)
+
+
+def _decoded(group: str, value: bytes, where: object) -> PlanState:
+    try:
+        return PlanState.decode(value)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DataError(
+            f"consumer group {group}: the record of its plans, at {where}, cannot be read: {error}. It says what its"
+            " tables have: only if they have all that was read, write a null value with the same key"
+        ) from error

@@ -53,7 +53,7 @@ def alter(config: ValidatedConfig, worker: WorkerConfig, request: Any, ask: AskC
     :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
     offsets = _of_stopped(config, worker, ask)
-    return _message(offsets.alter(request), "altered")
+    return _message(offsets, offsets.alter(request), "altered")
 
 
 def reset(config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None) -> str:
@@ -64,14 +64,14 @@ def reset(config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = 
     :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
     offsets = _of_stopped(config, worker, ask)
-    return _message(offsets.reset(), "reset")
+    return _message(offsets, offsets.reset(), "reset")
 
 
 def settle(config: ValidatedConfig, worker: WorkerConfig) -> None:
     """Make the committed offsets of a stopped connector final: a run still in progress can commit nothing more.
 
     :raises ConfigError: the connector is not stopped.
-    :raises DataError: a run of the source has not finished its plan.
+    :raises DataError: a run has not finished its plan.
     :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
     _of_stopped(config, worker).settle()
@@ -95,11 +95,14 @@ def _of_stopped(
     return _offsets(config, worker, ask)
 
 
-def _message(external: bool, done: str) -> str:
-    if external:
-        return f"The offsets for this connector have been {done} successfully"
-    return (
-        f"The Connect framework-managed offsets for this connector have been {done} successfully. However, if this"
-        f" connector manages offsets externally, they will need to be manually {done} in the system that the connector"
-        " uses."
-    )
+def _message(offsets: SourceOffsets | SinkOffsets, external: bool, done: str) -> str:
+    """Connect's message, and what became of a plan that a sink had announced."""
+    text = f"The offsets for this connector have been {done} successfully"
+    if not external:
+        text = (
+            f"The Connect framework-managed offsets for this connector have been {done} successfully. However, if this"
+            f" connector manages offsets externally, they will need to be manually {done} in the system that the"
+            " connector uses."
+        )
+    dropped = offsets.dropped if isinstance(offsets, SinkOffsets) else None
+    return text if dropped is None else f"{text.removesuffix('.')}. {dropped[0].upper()}{dropped[1:]}"

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
+from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import SinkConnector
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
@@ -19,6 +20,7 @@ from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_changes.asking import AskClass
 from airflow_kconnect.stores.offset_changes.requests import offset_shown, partition_shown, sink_request
+from airflow_kconnect.stores.sink_plans import PlanState, SinkPlans
 from airflow_kconnect.stores.sink_positions import SinkPositions
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
@@ -31,12 +33,14 @@ class SinkOffsets:
 
     :param config: of the connector.
     :param ask: the Java class of a hosted connector; None: it is not asked.
+    :ivar dropped: the plan that was announced and will not be completed, for the user.
     :raises ConfigError: a client setting is not supported.
     """
 
     def __init__(self, config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None) -> None:
         self._config, self._worker, self._ask = config, worker, ask
         self._name, self._group = config.name, sink_group(config.props)
+        self.dropped: str | None = None
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = GroupAdmin(self._clients.admin())
         self._positions = SinkPositions(self._clients, worker, self._admin, self._group)
@@ -57,6 +61,8 @@ class SinkOffsets:
         2 take the driver's transactional id: a run still in progress can no longer commit anything
         3 call the connector, which alters what it stores with its data
         4 one transaction: the group's offsets and their copy in the offset topic
+        5 a plan that was announced and does not begin there is dropped: a run that found it before this step would not
+          complete it either
 
         A partition that is reset gets the offset at which a run without one would start: Kafka's client can delete
         groups, but not single offsets.
@@ -77,17 +83,26 @@ class SinkOffsets:
             external = self._alter_elsewhere(wanted if self._config.hosted is not None else starts)  # 3
             self._positions.look_up({tp.topic for tp in wanted})
             self._positions.alter(producer, starts)  # 4
+            if (plans := self._announced()) is not None and any(
+                starts.get(tp, start) != start for tp, start in plans.state.plan.start.items()
+            ):
+                self._drop(plans, producer)  # 5
         return external
 
     def settle(self) -> None:
         """Fence a run in progress: the committed offsets then are final.
 
-        :raises RetriableError: the group has members.
+        :raises RetriableError: the group has members. :raises DataError: a run has not finished its plan.
         """
         self._admin.check_reachable()
         self._check_group()
         with self._driver():
-            pass
+            if (plans := self._announced()) is not None:
+                raise DataError(
+                    f"connector {self._name}: {_described(plans.state)} by a run that has not finished it: the tables"
+                    " may have records that the offsets do not count. Resume the connector and run it again: it"
+                    " finishes the plan. Or alter its offsets, which drops the plan"
+                )
 
     def reset(self) -> bool:
         """Delete the offsets in the offset topic and the group, and have the connector delete those it stores with its
@@ -106,7 +121,24 @@ class SinkOffsets:
             topic_partitions |= dict.fromkeys(ends, None)
             external = self._alter_elsewhere(topic_partitions)
             self._positions.forget(producer)
+            if (plans := self._announced()) is not None:
+                self._drop(plans, producer)
         return external
+
+    def _announced(self) -> SinkPlans | None:
+        """The plans, if there is one that was announced and not finished."""
+        if self._config.hosted is not None or not issubclass(self._plugin(), PlannedSinkConnector):
+            return None
+        topic = self._worker.offset_topic
+        plans = SinkPlans(self._clients, self._admin, topic, self._group, self._name, self._positions)
+        return plans if plans.read().announced else None
+
+    def _drop(self, plans: SinkPlans, producer: TransactionalProducer) -> None:
+        self.dropped = (
+            f"{_described(plans.state)} by a run that has not finished it; it is dropped. What the tables have of it"
+            " stays there: records that are read again are written again"
+        )
+        plans.drop(producer, {})
 
     def _alter_elsewhere(self, offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Have the class check the changes, and alter what it stores with its data; returns whether it does.
@@ -176,6 +208,12 @@ class SinkOffsets:
             yield producer
         finally:
             producer.close()
+
+
+def _described(state: PlanState) -> str:
+    ranges = ", ".join(f"{range_.topic_partition} from {range_.start} to {range_.end}" for range_ in state.ranges[:3])
+    more = f" and {len(state.ranges) - 3} more" if len(state.ranges) > 3 else ""
+    return f"plan {state.number} ({ranges}{more}) was announced to {', '.join(state.announced)}"
 
 
 def _problem(topic_partition: TopicPartition, offset: int | None, ends: Ends) -> str | None:

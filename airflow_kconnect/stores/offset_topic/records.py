@@ -61,6 +61,17 @@ def sink_plan_key(group: str) -> bytes:
     return canonical_json([_OURS, "sink", group]).encode()
 
 
+def sink_plan_group(key: bytes) -> str | None:
+    """Group of a `sink_plan_key`; None for other keys."""
+    try:
+        match json.loads(key):
+            case [str(ours), "sink", str(group)] if ours == _OURS:
+                return group
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
 def sink_of(key: bytes) -> tuple[str, str] | None:
     """Group and topic of a `sink_key`; None for other keys."""
     try:
