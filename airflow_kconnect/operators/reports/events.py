@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MOST = 20
 """Airflow stores the facts with each event: of a connector with thousands of tables it gets this many positions."""
 
+_OF_TABLE = ("snapshot", "partitions", "location")
+
 # As `CronPartitionTimetable` writes them.
 _KEY = "%Y-%m-%dT%H:%M:%S"
 
@@ -40,8 +42,15 @@ def event_facts(report: Mapping[str, Any], topic: str | None = None) -> dict[str
         "partitions": len(positions),
         "guarantee": report["guarantee"],
         **({"replay": report["replay"], "ranges": ranges[:_MOST]} if report["replay"] else {}),
+        **({"tables": _tables(report)} if report.get("notes", {}).get("tables") else {}),
         **({"lag": dict(list(report["lag"].items())[:_MOST])} if report["lag"] else {}),
     }
+
+
+def _tables(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Of each table its newest snapshot, and the partitions that got rows, as far as they are known."""
+    tables = list(report["notes"]["tables"].items())[:_MOST]
+    return {table: {name: facts[name] for name in _OF_TABLE if name in facts} for table, facts in tables}
 
 
 def add_topic_events(context: Context, alias: AssetAlias, server: str, report: Mapping[str, Any]) -> None:

@@ -9,14 +9,18 @@ import attrs
 from airflow.providers.openlineage.extractors import OperatorLineage
 from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import (
+    DatasetFacet,
     InputDatasetFacet,
     OutputDatasetFacet,
     RunFacet,
     error_message_run,
     input_statistics_input_dataset,
     output_statistics_output_dataset,
+    schema_dataset,
+    symlinks_dataset,
 )
 
+from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.operators.reports.lineage import Moved
 
 RUN_FACET = "kconnect_run"
@@ -64,7 +68,8 @@ def _input(moved: Moved) -> InputDataset:
     if moved.rows is not None:
         count = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(rowCount=moved.rows)
         facets["inputStatistics"] = count
-    return InputDataset(moved.dataset.namespace, moved.dataset.name, inputFacets=facets)
+    dataset = moved.dataset
+    return InputDataset(dataset.namespace, dataset.name, facets=_facets(dataset), inputFacets=facets)
 
 
 def _output(moved: Moved) -> OutputDataset:
@@ -72,4 +77,16 @@ def _output(moved: Moved) -> OutputDataset:
     if moved.rows is not None:
         count = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=moved.rows)
         facets["outputStatistics"] = count
-    return OutputDataset(moved.dataset.namespace, moved.dataset.name, outputFacets=facets)
+    dataset = moved.dataset
+    return OutputDataset(dataset.namespace, dataset.name, facets=_facets(dataset), outputFacets=facets)
+
+
+def _facets(dataset: Dataset) -> dict[str, DatasetFacet]:
+    facets: dict[str, DatasetFacet] = {}
+    if dataset.columns:
+        fields = [schema_dataset.SchemaDatasetFacetFields(name, kind) for name, kind in dataset.columns]
+        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields)
+    if (link := dataset.symlink) is not None:
+        named = symlinks_dataset.Identifier(link.namespace, link.name, "TABLE")
+        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(identifiers=[named])
+    return facets
