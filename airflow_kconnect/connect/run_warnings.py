@@ -19,6 +19,7 @@ class Kind(StrEnum):
     OFFSETS = "offsets"  # the offsets are not those that this connector has committed, or may be lost
     TARGET = "target"  # the target is not as this connector left it
     SOURCE = "source"  # the source is not as this connector left it, or cannot give what was asked for
+    SMALL_FILES = "small_files"  # tables get files that are too small to be read fast
     CONFIGURATION = "configuration"  # a key has no effect, or not the one that it seems to have
     UNKNOWN = "unknown"  # something that the report should say could not be found out
 
