@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.operators.group import KafkaConnectorGroupOperator
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+    from airflow_kconnect.operators.lake_maintenance import LakeMaintenanceOperator
     from airflow_kconnect.operators.operations import (
         AlterOffsetsOperator,
         PauseConnectorOperator,
@@ -74,6 +75,7 @@ __all__ = [
     "KafkaConnectorGroupOperator",
     "KafkaSinkOperator",
     "KafkaSourceOperator",
+    "LakeMaintenanceOperator",
     "PauseConnectorOperator",
     "RegisteredConnector",
     "ReplayDeadLettersOperator",
@@ -116,6 +118,7 @@ _MODULES = {
     "KafkaConnectorGroupOperator": "operators.group",
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
+    "LakeMaintenanceOperator": "operators.lake_maintenance",
     "PauseConnectorOperator": "operators.operations",
     "RegisteredConnector": "submit.registered",
     "ReplayDeadLettersOperator": "operators.operations",

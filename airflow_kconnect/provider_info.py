@@ -25,7 +25,8 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
         "operators": _modules(
-            "operators.approvals", "operators.group", "operators.kafka_connect", "operators.operations"
+            *("operators.approvals", "operators.group", "operators.kafka_connect", "operators.lake_maintenance"),
+            "operators.operations",
         ),
         "sensors": _modules("sensors.positions", "sensors.slots", "sensors.states"),
         "triggers": _modules("triggers.lag", "triggers.positions", "triggers.spark_job"),

@@ -32,6 +32,7 @@ from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.rest import rest
 from airflow_kconnect.cli.run import run
+from airflow_kconnect.cli.tables import app as tables
 from airflow_kconnect.cli.validate import validate
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ app.add_typer(offsets, name="offsets")
 app.add_typer(plugins, name="plugins")
 app.add_typer(registry, name="registry")
 app.add_typer(spark, name="spark")
+app.add_typer(tables, name="tables")
 app.add_typer(topic, name="topic")
 _CONNECTORS = "Connectors"
 _RUNNING = (demo, run, apply, validate, preview, doctor, migrate, rest, reference)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from airflow_kconnect.connect.run import UPKEEP
 from airflow_kconnect.connect.run_end import is_idle, why_incomplete
 
 _MAX_OFFSETS = 10
@@ -17,10 +18,13 @@ _LABELS = {
     "schema_changes": "Changes of tables",
     "blocked": "In open transactions",
     "record_failures": "Failures of records",
+    **{"files": "Files", "bytes": "Size", "snapshots": "Snapshots", "manifests": "Manifests"},
+    **{"delete_files": "Files of deletions", "compacted": "Files written again", "small_files": "Small files"},
+    **{"expired": "Snapshots to expire", "removed": "Files removed", "orphans": "Orphans", "version": "Version"},
 }
 # Notes that are shown otherwise, or tell only what is usual.
 _UNSHOWN = frozenset(
-    {"already_replayed", "dry_run", "ended", "hosted", "more", "plugin_version", "rounds"}
+    {"already_replayed", "dry_run", "ended", "hosted", "more", "plugin_version", "rounds", "tables"}
     | {"would_read", "would_read_offsets"}
 )
 _MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it again"
@@ -32,6 +36,9 @@ def report_facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     :param report: `RunReport.as_dict`.
     """
     notes, records = report["notes"], report["records"]
+    if report["kind"] == UPKEEP:
+        yield from _upkeep_facts(report)
+        return
     counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in records.items() if count)
     yield "Connector", f"{report['connector']} ({report['kind']})"
     yield "Records", counts or ("nothing new" if is_idle(report) else "none moved")
@@ -47,11 +54,53 @@ def report_facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if lag := {topic: left for topic, left in report.get("lag", {}).items() if left}:
         yield "Lag", ", ".join(f"{left:,} in {topic}" for topic, left in lag.items())
     yield "Seconds", _seconds(report["durations_s"])
-    for name, note in notes.items():
-        if name not in _UNSHOWN:
-            yield _LABELS.get(name, name), _note(note)
+    yield from _notes(notes)
     if not report["complete"]:
         yield "Not complete", "\n".join(why_incomplete(report.get("incomplete", ()))) or "a later run continues"
+
+
+def _notes(notes: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    if tables := notes.get("tables"):
+        yield "Tables", "\n".join(f"{table}: {_of_table(facts)}" for table, facts in tables.items())
+    for name, note in notes.items():
+        if name not in _UNSHOWN:
+            yield _LABELS.get(name, name), size_text(note) if name == "bytes" else _note(note)
+
+
+def _of_table(facts: Mapping[str, Any]) -> str:
+    counts = ", ".join(f"{facts[name]:,} {name}" for name in ("files", "snapshots") if name in facts)
+    parts = [counts, size_text(facts["bytes"]) if "bytes" in facts else ""]
+    if partitions := facts.get("partitions"):
+        more = f" and {len(partitions) - 3} more" if len(partitions) > 3 else ""
+        parts.append(f"in {', '.join(partitions[:3])}{more}")
+    return ", ".join(filter(None, parts))
+
+
+def _upkeep_facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    notes = report["notes"]
+    yield "Connector", f"{report['connector']} (upkeep{', dry run' if notes.get('dry_run') else ''})"
+    for table, facts in notes[UPKEEP].items():
+        yield table, "\n".join(f"{_LABELS.get(name, name)}: {_change(name, fact)}" for name, fact in facts.items())
+    if not notes[UPKEEP]:
+        yield "Tables", "none"
+    yield "Kept", f"all that is younger than {notes['older_than']}"
+    yield "Seconds", _seconds(report["durations_s"])
+
+
+def _change(name: str, fact: Any) -> str:
+    """A fact of a table: what it was and what it is, or a count."""
+    counts = fact if isinstance(fact, list) else [fact]
+    texts = [size_text(count) if name == "bytes" else f"{count:,}" for count in counts]
+    return " -> ".join(dict.fromkeys(texts))
+
+
+def size_text(size: int) -> str:
+    """A number of bytes for people."""
+    scaled, units = float(size), ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    while scaled >= 1000 and len(units) > 1:
+        scaled /= 1000
+        del units[0]
+    return f"{scaled:,.0f} {units[0]}" if scaled >= 100 or units[0] == "bytes" else f"{scaled:.1f} {units[0]}"
 
 
 def report_lines(report: Mapping[str, Any]) -> list[str]:

@@ -19,12 +19,14 @@ from typing import Any, Protocol
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import RunWarning, kind_of
+from airflow_kconnect.connect.upkeep import Upkeep
 
 EVENT_PREFIX = "KCONNECT "
 SUBMITTER = "KCONNECT_SUBMITTER_PID"
 """Environment variable: the process that waits for spark-submit, without which the job must end."""
 SPARK_OPTIONS = "KCONNECT_SPARK_OPTIONS"
 """Environment variable: the options of spark-submit, a JSON list, for a job that starts Spark itself."""
+UPKEEP = "upkeep"
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
 
 
@@ -51,6 +53,7 @@ class RunSpec:
     :param replay: move this interval again; None: resume from the live offsets.
     :param dry_run: plan, and report what would be moved.
     :param preview: show records, and move none.
+    :param upkeep: look after the sink's tables, and move no records.
     :param token: the prefix of each event of the job. Records may be printed, too, and cannot know it.
     :param origin: who starts the run, for its record: of a task ``dag``, ``task``, ``run``, ``map_index`` and ``try``;
         of a file ``file``, its absolute path, and ``host``.
@@ -66,6 +69,7 @@ class RunSpec:
     replay: Replay | None = None
     dry_run: bool = False
     preview: RecordsShown | None = None
+    upkeep: Upkeep | None = None
     variables: Mapping[str, str] | None = field(default=None, repr=False)
     origin: Mapping[str, str | int] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_hex(16), repr=False, compare=False)
@@ -78,7 +82,7 @@ class RunSpec:
     @property
     def moves(self) -> bool:
         """Whether the run moves records."""
-        return not self.dry_run and self.preview is None
+        return not self.dry_run and self.preview is None and self.upkeep is None
 
     @property
     def replays(self) -> str | None:
@@ -105,7 +109,8 @@ class RunSpec:
         try:
             spec = cls(**fields)
             spec = replace(spec, replay=Replay(**fields["replay"])) if spec.replay else spec
-            return replace(spec, preview=RecordsShown(**fields["preview"])) if spec.preview else spec
+            spec = replace(spec, preview=RecordsShown(**fields["preview"])) if spec.preview else spec
+            return replace(spec, upkeep=Upkeep(**fields["upkeep"])) if spec.upkeep else spec
         except (ValueError, TypeError) as error:
             raise ConfigError({"--run": [f"it is not a run spec: {error}"]}) from error
 
@@ -167,6 +172,8 @@ def run_spec_file(spec: JobSpec) -> Iterator[Path]:
 class RunReport:
     """The result of a run; small, without secrets: it goes to XCom, to the log and to ``--json``.
 
+    :param kind: ``source`` or ``sink``; ``upkeep`` if the tables of a sink were looked after: then `notes` says in
+        ``upkeep`` what was found and done, by table.
     :param guarantee: ``exactly_once`` or ``at_least_once``.
     :param records: read, written, filtered, dead_lettered, and already_done (found committed by an earlier attempt).
     :param topics: source: those that received records, including from an attempt that this run resumed; sink: those
@@ -226,6 +233,8 @@ class RunReport:
     def summary(self) -> str:
         """A one-line summary for display."""
         written, total = self.records.get("written", 0), self.durations_s.get("total", 0.0)
+        if self.kind == UPKEEP:
+            return f"{self.connector}: upkeep of {len(self.notes.get(UPKEEP, {}))} tables in {total:.1f} s"
         records = "1 record" if written == 1 else f"{written:,} records"
         why = f": {', '.join(self.incomplete)}" if self.incomplete else ""
         state = "" if self.complete else f", not complete{why}"

@@ -85,7 +85,7 @@ class ConnectorOperator(RendersConnector, ConnectorJobOperator):
         try:
             cluster = self._deploy_mode_of_connection() == "cluster"
             self._driver_is_here = not cluster
-            mode = run_mode(context)
+            mode = self._mode(context)
             with Heartbeat(self._say, "checking the configuration, and whether the connector is paused"):
                 spec = self._checked(context, mode)
                 if spec.live:
@@ -98,6 +98,9 @@ class ConnectorOperator(RendersConnector, ConnectorJobOperator):
         except ConnectError as error:
             # The message is all that helps; a chain of tracebacks would hide it.
             raise connector_error(error.exit_code, str(error), type(error).__name__) from None
+
+    def _mode(self, context: Context) -> RunMode:
+        return run_mode(context)
 
     def _show_interrupted(self) -> None:
         self._show_lost_job(INTERRUPTED, ended_by_user=True)

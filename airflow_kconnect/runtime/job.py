@@ -35,6 +35,7 @@ from airflow_kconnect.connect.run import (
     run_file_data,
 )
 from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, dead_letters_warning, failing
+from airflow_kconnect.connect.upkeep import Upkeep
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
@@ -45,7 +46,7 @@ from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
-from airflow_kconnect.runtime.settings import run_settings
+from airflow_kconnect.runtime.settings import RunSettings, run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
 from airflow_kconnect.stores.offset_topic.many_views import ReadBefore
 
@@ -57,6 +58,7 @@ REPLAY_IS_FOR_SINKS = (
     " transformations"
 )
 
+NO_TABLES = "has no tables to look after: only sinks have that write lake tables, such as SparkTableSink"
 NOT_PREVIEWED = "is a Java connector, which reads its source only in runs: give `records`"
 # A transformation could show the value of a variable in disguise.
 _UNRESOLVED = ("transforms", "predicates")
@@ -300,7 +302,7 @@ def _run(
     config = validate_connector(props, worker=worker, kind=spec.kind)
     told.validated(config)
     _check_java_variables(spec, config)
-    if config.hosted is not None:
+    if config.hosted is not None and spec.upkeep is None:
         return _run_hosted(spec, worker, config, config.hosted, session, told)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
@@ -310,6 +312,8 @@ def _run(
         log.warning("%s", warning)
     if spec.replay:
         check_replay(config.props)
+    if spec.upkeep is not None:
+        return _looked_after(settings, spec.upkeep, _lazy(config.name, session))
     connector = registry().connector(config.connector_class)(config.props)
     if spec.replay and isinstance(connector, SinkConnector):
         connector.replay(spec.replay)
@@ -336,6 +340,16 @@ def _run(
     report = sink.run()
     told.used(sink.topics_read)
     return report
+
+
+def _looked_after(settings: RunSettings, upkeep: Upkeep, session: LazySession) -> RunReport:
+    from airflow_kconnect.runtime.upkeep import UpkeepRun
+
+    config = settings.config
+    plugin = None if config.hosted is not None else registry().connector(config.connector_class)
+    if plugin is None or not issubclass(plugin, PlannedSinkConnector):
+        raise ConfigError({"connector.class": [f"{config.connector_class} {NO_TABLES}"]}, settings.name)
+    return UpkeepRun(settings, plugin(config.props), session, upkeep).run()
 
 
 def _lazy(name: str, session: SparkSession | LazySession | None) -> LazySession:

@@ -12,6 +12,7 @@ import typer
 
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.connect.upkeep import Upkeep
 from airflow_kconnect.submit.operations import connector_name
 
 
@@ -22,6 +23,7 @@ class RunOptions:
     :param interval: of time, to be moved again.
     :param again: also if it was moved before.
     :param dead_letters: a sink reads its dead letters instead of its topics.
+    :param upkeep: look after the sink's tables instead.
     """
 
     worker: Path | None
@@ -34,11 +36,13 @@ class RunOptions:
     again: bool = False
     dry_run: bool = False
     dead_letters: bool = False
+    upkeep: Upkeep | None = None
 
     @property
     def live(self) -> bool:
         """Whether the run resumes from the live offsets, and moves them."""
-        return self.interval is None and not self.dry_run and not self.dead_letters
+        others = (self.interval, self.dry_run, self.dead_letters, self.upkeep)
+        return not any(others)
 
     @property
     def spark_conf(self) -> dict[str, str]:
@@ -75,5 +79,6 @@ class RunOptions:
             run_id=uuid.uuid4().hex[:12],
             replay_dead_letters=self.dead_letters,
             dry_run=self.dry_run,
+            upkeep=self.upkeep,
             origin=origin,
         )

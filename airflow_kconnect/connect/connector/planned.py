@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -153,6 +155,15 @@ class PlannedSinkConnector(SinkConnector):
 
     def discard(self, plan: SinkPlan) -> None:
         """Called in place of `publish`: what was staged will not be used."""
+
+    def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
+        """Look after a table: called after `open`, by a job that does nothing else.
+
+        :param table: one that plans were announced for, or one that the user names.
+        :returns: facts for the report: counts, or two of them: what it was and what it is.
+        :raises ConfigError: there is no such table, or its format has no such steps.
+        """
+        raise ConfigError({"connector.class": [f"{type(self).__name__} does not look after its tables"]})
 
     def run_warnings(self) -> list[str]:
         """Called after each `publish`: all that the run's report should warn of so far."""

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
+from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
+from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import needs_of
+from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import full_name, table_of
 from airflow_kconnect.connectors.table.rules import format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import TableSettings
@@ -41,6 +46,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         self._class = table_class(self._settings.format)
         self.exactly_once, self.staged = self._class.exactly_once, self._class.staged
         self._tables: dict[str, Table] = {}
+        self._report = TablesReport()
         self._spark: SparkSession | None = None
 
     @classmethod
@@ -63,6 +69,10 @@ class SparkTableSinkConnector(PlannedSinkConnector):
     @classmethod
     def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
         return with_catalog(needs_of(format_of(props), spark_version), below(CATALOG, props), props)
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        return table_datasets(cls.settings(props).catalog, report)
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
@@ -102,11 +112,17 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return written
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
-        facts: dict[str, Any] = {}
-        for table in self._tables.values():
-            for name, fact in table.publish(plan).items():
-                facts[name] = facts.get(name, 0) + fact
-        return facts
+        published = {name: facts for name, table in self._tables.items() if (facts := table.publish(plan))}
+        return self._report.add({name: facts | self._tables[name].place() for name, facts in published.items()})
+
+    def run_warnings(self) -> list[str]:
+        return self._report.warnings()
+
+    def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
+        found = self._table(table)
+        if found.columns() is None:
+            raise ConfigError({"tables": [f"there is no table {table} of the format {self._settings.format}"]})
+        return found.maintain(order)
 
     def discard(self, plan: SinkPlan) -> None:
         for table in self._tables.values():

@@ -18,6 +18,7 @@ SINK_PHASES = (
 HOSTED_PHASES = (
     *("connecting", "starting Java", "validating", "starting the connector", "moving records", "stopping"),
 )
+UPKEEP_PHASES = ("connecting", "waiting for runs", "starting Spark", "looking after tables")
 _TEXTS = {
     "connecting": "connecting to Kafka for {}",
     "fencing": "fencing older runs of {}",
@@ -30,6 +31,8 @@ _TEXTS = {
     "starting Java": "starting Java for {}",
     "validating": "asking the Java class of {} about its configuration",
     "starting the connector": "starting {} in a Connect worker of its own",
+    "waiting for runs": "waiting until no run of {} is in progress",
+    "looking after tables": "looking after the tables of {}",
     "stopping": "stopping {}, which commits what it has moved",
 }
 

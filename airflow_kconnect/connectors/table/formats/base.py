@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -82,11 +84,23 @@ class Table(ABC):
         """
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
-        """Make visible what is staged: facts for the report (``files``, ``bytes``, ``snapshot`` ...).
+        """Make visible what is staged. Returns facts for the report: how many ``files``, ``bytes`` and ``snapshots`` it
+        has added, the newest ``snapshot`` (its id or version), the ``partitions`` that got rows.
 
         A plan that it has by now is not an error. What another writer has done in between is repeated on the new state.
         """
         return {}
+
+    def place(self) -> dict[str, Any]:
+        """For lineage: ``location``, and ``columns``, each with its name and type; what is not known is left out."""
+        schema = self.columns()
+        return {} if schema is None else {"columns": [[f.name, f.dataType.simpleString()] for f in schema.fields]}
+
+    def maintain(self, order: TableUpkeep) -> dict[str, Any]:
+        """See `PlannedSinkConnector.maintain`."""
+        raise ConfigError(
+            {"table.format": ["tables of this format are not looked after: only those of Iceberg and Delta"]}
+        )
 
     def discard(self, plan: SinkPlan) -> None:
         """Forget what is staged."""

@@ -40,6 +40,7 @@ class TestRun:
             "replay": None,
             "dry_run": False,
             "preview": None,
+            "upkeep": None,
             "variables": {},
             "origin": {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 2},
             "token": ANY,

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import DataError, FencedError
+from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.iceberg.upkeep import IcebergUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -94,6 +96,9 @@ class IcebergTable(Table):
                     raise
             staged.snapshot = staged.again()
         raise FencedError(f"table {self.name}: other writers were faster {_ATTEMPTS} times")
+
+    def maintain(self, order: TableUpkeep) -> dict[str, Any]:
+        return IcebergUpkeep(self.spark, self.name, order).run()
 
     def discard(self, plan: SinkPlan) -> None:
         self._plans.pop(plan.identity, None)
