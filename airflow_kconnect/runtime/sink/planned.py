@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
@@ -43,12 +43,11 @@ class PlannedRun(SinkRun):
             settings.clients, self._admin, settings.offset_topic, self._group, settings.name, self._positions
         )
         self._resumed: SinkPlan | None = None
+        self._is_published = False
         self._opened = False
 
     def _before_planning(self, producer: TransactionalProducer) -> None:
-        """Complete the plan that an interrupted run has announced, if its tables have it already; else it is the first
-        one of this run.
-        """
+        """Look for a plan that an interrupted run has announced: this run begins with it, unless all is done by now."""
         state = self._plans.read()
         if not state.announced:
             return  # nothing of it can be visible
@@ -59,23 +58,14 @@ class PlannedRun(SinkRun):
             self._warnings.append(_altered(self._settings.name, state))
             return
         self._open()
-        if all(self._target.is_published(plan, table) for table in state.announced):
-            self._finish_published(producer, plan, positions)
+        self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
+        if self._is_published:
+            self._notes["completed_plans"] = 1
+        if self._is_published and not self._settings.errors.reports:
+            self._plans.finish(producer, {**positions, **plan.end})
+            self._is_published = False
         else:
             self._resumed = plan
-
-    def _finish_published(
-        self, producer: TransactionalProducer, plan: SinkPlan, positions: Mapping[TopicPartition, int]
-    ) -> None:
-        """A run was interrupted between the tables and Kafka: only its bad records may not be in the dead letters.
-
-        :param positions: of all partitions of the plan's topics.
-        """
-        splits = list(plan.ranges)
-        if self._settings.errors.reports:
-            self._count(contiguous(splits, self._judged(splits, reporting=True))[0], only_bad=True)
-        self._plans.finish(producer, {**positions, **plan.end})
-        self._notes["completed_plans"] = 1
 
     def _open(self) -> None:
         if not self._opened:
@@ -116,7 +106,11 @@ class PlannedRun(SinkRun):
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
         plan = resumed or self._plans.begin(producer, _ranges(splits), self._reached)  # 1
-        tables, reports = self._attempt(producer, plan, splits)  # 2, 3
+        tables: Collection[str]
+        if resumed is not None and self._is_published:
+            tables, reports = self._plans.state.announced, self._judged_twice(splits)
+        else:
+            tables, reports = self._attempt(producer, plan, splits)  # 2, 3
         if all(report.result is not None and not report.stopped for report in reports):
             return self._published(producer, plan, tables, splits, reports)
         self._target.discard(plan)
@@ -157,7 +151,8 @@ class PlannedRun(SinkRun):
         self._reached |= plan.end
         self._plans.finish(producer, self._reached)  # 6
         failpoint("after-final-commit")
-        self._count(list(zip(splits, reports, strict=True)))
+        self._count(list(zip(splits, reports, strict=True)), only_bad=self._is_published)
+        self._is_published = False
         self._learned, self._why_again = False, "there are more records"
         return plan.end
 
@@ -195,6 +190,13 @@ class PlannedRun(SinkRun):
         reports = [SinkReport(n, split.end, result={}) for n, split in enumerate(splits)]
         reports[0].written, reports[0].filtered = records.written, records.filtered
         return tables, reports
+
+    def _judged_twice(self, splits: list[SinkSplit]) -> list[SinkReport]:
+        """What the records of a plan are that an interrupted run has published: its dead letters may be missing. They
+        are written when all records are understood.
+        """
+        reports = self._judged(splits, reporting=False)
+        return reports if any(report.stopped for report in reports) else self._judged(splits, reporting=True)
 
     def _judged(self, splits: list[SinkSplit], *, reporting: bool) -> list[SinkReport]:
         """What the records are, without writing any.

@@ -23,6 +23,7 @@ from airflow_kconnect.stores.transactional_ids import driver_id
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
+from tests.support.positions import commit
 
 STEPS = (
     "after-last-write",
@@ -61,7 +62,7 @@ class LakeTable:
     """A table sink with a topic and a table of its own."""
 
     def __init__(self, spark: SparkSession, bootstrap: str, catalog: str) -> None:
-        self._spark, self._bootstrap = spark, bootstrap
+        self._spark, self.bootstrap = spark, bootstrap
         self.topic = create_topic(bootstrap, unique("numbers"), 2)
         self.name = unique("lake")
         self.table = f"{catalog}.db.{self.name.replace('-', '_')}"
@@ -80,15 +81,11 @@ class LakeTable:
 
     def add(self, first: int, last: int) -> None:
         half = (first + last) // 2
-        produce(self._bootstrap, self.topic, numbers(first, half), partition=0)
-        produce(self._bootstrap, self.topic, numbers(half, last), partition=1)
+        produce(self.bootstrap, self.topic, numbers(first, half), partition=0)
+        produce(self.bootstrap, self.topic, numbers(half, last), partition=1)
 
     def rows(self) -> Counter[int]:
         return Counter(row.n for row in self._spark.table(self.table).select("n").collect())
-
-    def reset(self) -> None:
-        admin = AdminClient({"bootstrap.servers": self._bootstrap})
-        admin.delete_consumer_groups([f"connect-{self.name}"])[f"connect-{self.name}"].result(30)
 
 
 @pytest.fixture
@@ -120,7 +117,7 @@ def test_dead_letters_of_a_plan_that_was_published_are_written(
 ) -> None:
     letters = {"errors.tolerance": "all", "errors.deadletterqueue.topic.name": topic()}
     target.add(0, 100)
-    produce(target._bootstrap, target.topic, ["{oops"], partition=0)
+    produce(target.bootstrap, target.topic, ["{oops"], partition=0)
     with ending_at("after-visible"):
         run_here(target.config(**letters))
     assert run_here(target.config(**letters)).records["dead_lettered"] == 1
@@ -132,8 +129,8 @@ def test_a_plan_is_dropped_if_offsets_were_altered_since_it_was_announced(run_he
     target.add(100, 150)
     with ending_at("before-visible"):
         run_here(target.config())
-    target.reset()
-    report = run_here(target.config(**{"consumer.override.auto.offset.reset": "latest"}))
+    commit(target.bootstrap, f"connect-{target.name}", {(target.topic, 0): 60})
+    report = run_here(target.config())
     assert any("is not completed" in warning for warning in report.warnings)
 
 
@@ -143,7 +140,7 @@ def test_a_plan_that_can_no_longer_be_read_ends_the_run(run_here: Run, target: L
     target.add(0, 100)
     with ending_at("before-visible"):
         run_here(target.config())
-    admin = AdminClient({"bootstrap.servers": target._bootstrap})
+    admin = AdminClient({"bootstrap.servers": target.bootstrap})
     for future in admin.delete_records([Place(target.topic, 0, 10)]).values():
         future.result(30)
     with pytest.raises(DataError, match="announced offsets 0 to 49"):
