@@ -105,6 +105,8 @@ class PlannedSinkConnector(SinkConnector):
     """As in `NativeSinkConnector`."""
     unwraps_change_events: bool = False
     """As in `NativeSinkConnector`."""
+    keeps_deleted_rows: bool = False
+    """Whether of a change event that deletes the row before it is left, with ``__deleted`` true; else a tombstone."""
     plan_records: int = 5_000_000
     """At most this many offsets are one plan."""
 

@@ -102,13 +102,17 @@ def _define_rows(config: ConfigDef) -> None:
                   group=_ROWS)  # fmt: skip
     config.define("pk.fields", Type.LIST, "", medium,
                   "Columns of the key. record_key: fields of the record's key, or the one name of a key that is not a "
-                  "struct. record_value: fields of the value. Empty: all fields. kafka: three names, unless given "
+                  "struct; empty: all its fields. record_value: fields of the value. kafka: three names, unless given "
                   f"{', '.join(METADATA[part] for part in ('topic', 'partition', 'offset'))}.",
                   group=_ROWS, recommender=ShownWith("pk.mode", lambda mode: mode != NONE), example="id")  # fmt: skip
     config.define("delete.enabled", Type.BOOLEAN, False, medium,
-                  "Whether a record without value deletes the row with its key; needs pk.mode=record_key. Otherwise "
-                  "such records are skipped and counted as filtered.", group=_ROWS,
-                  recommender=ShownWith("pk.mode", lambda mode: mode == RECORD_KEY))  # fmt: skip
+                  "Whether rows are deleted: by a record without value if pk.mode is record_key, by a deletion of "
+                  "Debezium, and by cdc.field. Otherwise records without value are skipped and counted as filtered.",
+                  group=_ROWS, recommender=ShownWith("pk.mode", lambda mode: mode.startswith("record_")))  # fmt: skip
+    config.define("cdc.field", Type.STRING, None, medium,
+                  "Field of the value, with dots if it is nested, that says what has happened to the row. A text that "
+                  "begins with D, such as delete or Debezium's d, deletes it; all others write it.",
+                  validator=nullable(NonEmptyString()), group=_ROWS, example="_cdc.op")  # fmt: skip
     config.define(DEAD_LETTER_TABLE, Type.BOOLEAN, False, medium,
                   "Whether bad records become rows of a table next to the one that they were for, named with `__dlq` "
                   "at its end, in the plan of the good ones; needs errors.tolerance=all.", group=_ROWS)  # fmt: skip
@@ -167,6 +171,7 @@ def settings_of(connector: str, values: Mapping[str, Any], props: Mapping[str, s
         pk_mode=pk_mode,
         keys=keys,
         deletes=values["delete.enabled"],
+        cdc_field=values["cdc.field"],
         creates=values["auto.create"],
         evolution=_evolution(values),
         partition_by=partition_terms(values["table.partition.by"] or ""),

@@ -12,7 +12,7 @@ from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, below
 from airflow_kconnect.connectors.table.formats.registry import FORMATS, ICEBERG
 from airflow_kconnect.connectors.table.routing import ROUTE, parts_of
-from airflow_kconnect.connectors.table.settings import KAFKA, NONE, RECORD_KEY, UPSERT
+from airflow_kconnect.connectors.table.settings import KAFKA, NONE, RECORD_KEY, RECORD_VALUE, UPSERT
 
 ALLOWED = "kconnect.table.formats.allowed"
 """The worker's key: formats of Spark, other than Iceberg and Delta Lake, that connectors may write."""
@@ -105,12 +105,18 @@ def _naming_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Ite
 
 
 def _key_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[Problem]:
-    pk_mode = str(values.get("pk.mode")).lower()
-    if values.get("delete.enabled") and pk_mode != RECORD_KEY:
-        yield "delete.enabled", f"needs `pk.mode` record_key (it is {pk_mode}): rows are deleted by the record's key"
-    if str(values.get("insert.mode")).lower() == UPSERT and pk_mode == NONE:
+    pk_mode, upserts = str(values.get("pk.mode")).lower(), str(values.get("insert.mode")).lower() == UPSERT
+    if values.get("delete.enabled") and pk_mode not in (RECORD_KEY, RECORD_VALUE):
+        yield "delete.enabled", f"needs `pk.mode` record_key or record_value (it is {pk_mode}): rows are deleted by key"
+    if values.get("delete.enabled") and not upserts:
+        yield "delete.enabled", "needs `insert.mode` upsert: rows that are only added have no keys"
+    if values.get("cdc.field") and not values.get("delete.enabled"):
+        yield "cdc.field", "has no effect without `delete.enabled`: it says which rows are deleted"
+    if upserts and pk_mode == NONE:
         yield "pk.mode", "is none, but `insert.mode` upsert needs a key: set record_key, record_value or kafka"
     fields = [name for name in values.get("pk.fields") or () if name]
+    if upserts and pk_mode == RECORD_VALUE and not fields:
+        yield "pk.fields", "is empty: name the fields of the value that identify a row"
     if pk_mode == KAFKA and len(fields) not in (0, 3):
         yield "pk.fields", f"has {len(fields)} names; with `pk.mode` kafka it is empty or names three columns: topic," \
                            " partition, offset"  # fmt: skip

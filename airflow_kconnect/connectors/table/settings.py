@@ -76,6 +76,7 @@ class TableSettings:
     :param properties: of tables that are created. :param write_options: of Spark's writer.
     :param own: by the name of the table, as `Routing` names it, without its prefix.
     :param pk_mode: where `keys` are from. :param keys: no names: all fields.
+    :param cdc_field: path of the field that says what has happened to a row: a text that begins with D deletes it.
     :param whitelist: fields of values to write; empty: all.
     :param schemaless: one of `SCHEMALESS`. :param value_column: of values that are no structs.
     :param dead_letter_table: bad records go to a table next to theirs.
@@ -91,6 +92,7 @@ class TableSettings:
     pk_mode: str = NONE
     keys: tuple[str, ...] = ()
     deletes: bool = False
+    cdc_field: str | None = None
     creates: bool = True
     evolution: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()

@@ -54,6 +54,7 @@ _UNWRAP = {
     "transforms.unwrap.negate": "true",
     "predicates.tombstone.type": "RecordIsTombstone",
 }
+_UNWRAP_WITH_ROWS = {**_UNWRAP, "transforms.unwrap.delete.tombstone.handling.mode": "rewrite"}
 
 
 class SinkJobs:
@@ -260,7 +261,8 @@ class SinkJobs:
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)
         if self._kind.unwraps_change_events and has_change_events(frame):
-            frame = Chain.from_props(_UNWRAP).apply(frame, scope)
+            unwrap = _UNWRAP_WITH_ROWS if self._kind.keeps_deleted_rows else _UNWRAP
+            frame = Chain.from_props(unwrap).apply(frame, scope)
         return frame
 
 

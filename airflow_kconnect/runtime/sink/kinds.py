@@ -44,6 +44,8 @@ class SinkKind(ABC):
     """Which parts of a record, besides its value, are used."""
     unwraps_change_events = False
     """Whether Debezium's envelopes are to arrive as plain rows."""
+    keeps_deleted_rows = False
+    """Whether that of a deletion is the row before it."""
     offsets_stored_in: str | None = None
     """Where the target stores offsets with its data; None: it does not."""
     commits = False
@@ -161,6 +163,7 @@ class PlannedKind(SinkKind):
         self._connector = connector
         self.exactly_once, self.needs = connector.exactly_once, connector.needs
         self.unwraps_change_events = connector.unwraps_change_events
+        self.keeps_deleted_rows = connector.keeps_deleted_rows
 
     def rows(self, frame: RecordFrame) -> DataFrame:
         rows = self._connector.judged(only_of_failed(frame) if "original" in frame.carried else frame)

@@ -71,6 +71,10 @@ class Table(ABC):
     def last_plan(self, application: str) -> int | None:
         """Number of the last plan that it has of an application; None: it has none, or does not know any more."""
 
+    def is_empty(self) -> bool:
+        """Whether it has no rows, so that none has to be found by its key."""
+        return self.spark.table(self.name).isEmpty()
+
     @abstractmethod
     def append(self, plan: SinkPlan, rows: DataFrame) -> None:
         """Write rows that have its columns. `staged` says whether readers can see them."""
