@@ -9,7 +9,7 @@ VENV := $(PYTHON) -m venv --upgrade-deps
 INSTALL = $(1)/pip install --disable-pip-version-check
 PIP = $(call INSTALL,$(BIN)) --constraint constraints.txt
 
-.PHONY: setup demo test test-all fuzz torture lowest newcomer lint docs format bench clean help
+.PHONY: setup demo test test-all fuzz torture lowest newest newcomer lint docs format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -66,6 +66,19 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 	$(call INSTALL,$(LOWEST)) --quiet --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
 	@touch $@
 
+# The newest PySpark, beside that of .venv, which has to be one that table formats have been released for.
+NEWEST_PYSPARK := 4.3.0
+NEWEST := $(CURDIR)/.pyspark-newest
+newest: setup $(NEWEST)/$(NEWEST_PYSPARK)  ## what depends on Spark's version most, and a pipeline, on the newest that pyproject.toml allows
+	SPARK_HOME='$(NEWEST)/pyspark' $(BIN)/python -m pytest -m '' tests/unit/submit/test_spark.py \
+	  tests/integration/converters/test_converters_golden.py tests/integration/transforms/test_transforms_golden.py \
+	  tests/airflow/test_any_airflow.py
+
+$(NEWEST)/$(NEWEST_PYSPARK):
+	rm -rf '$(NEWEST)'
+	$(call INSTALL,$(BIN)) --quiet --no-deps --target '$(NEWEST)' pyspark==$(NEWEST_PYSPARK)
+	@touch $@
+
 NEWCOMER := newcomer
 newcomer: setup  ## what README and quickstart say, typed on a machine without anything of this project
 	$(PYTEST) -m '$(NEWCOMER)' tests/newcomer
@@ -101,4 +114,4 @@ bench: setup  ## side by side with Kafka Connect: some three quarters of an hour
 	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove what the other commands made (not the download cache)
-	rm -rf .venv .venv-lowest .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lowest .pyspark-newest .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

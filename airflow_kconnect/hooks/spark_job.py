@@ -29,6 +29,7 @@ from airflow_kconnect.submit.group import GroupProgress
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
+from airflow_kconnect.submit.spark_needs import JARS, PACKAGES, with_needs
 from airflow_kconnect.submit.submit import socket_conf, spark_conf, submit_environment
 
 # Printed by each JVM that Spark starts.
@@ -109,6 +110,27 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """Start the job of some connectors without Spark if they would use nothing of it."""
         master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
         self._without_spark = all(needs_no_spark(config, master, deploy_mode) for config in configs)
+
+    def start_with_needs_of(self, *configs: Mapping[str, Any]) -> None:
+        """Start the job with what its connectors need of Spark; fetches jars that are not there yet.
+
+        :raises ConfigError, RetriableError: see `with_needs`.
+        """
+        if self._without_spark:
+            return
+        given = {JARS: self._jars, PACKAGES: self._packages}
+        conf = self._conf | {key: value for key, value in given.items() if value}
+        with Heartbeat(self._say, "looking for the jars that Spark needs", self.silence_s) as heartbeat:
+            needed = with_needs(conf, configs, self._spark_submit, heartbeat.doing)
+        if needed != conf:
+            # Of `--jars` and the setting, spark-submit takes the first.
+            self._jars = needed.pop(JARS, None)
+            self._conf = needed
+
+    @property
+    def spark_version(self) -> str:
+        """Version of the Spark that will run the job; empty if it is not known."""
+        return self._spark_submit.version
 
     @property
     def driver_is_local(self) -> bool:

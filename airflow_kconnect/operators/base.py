@@ -146,7 +146,8 @@ class ConnectorOperator(RendersConnector, ConnectorJobOperator):
         return self._passed_to_job(spec, facts, cluster, f"kconnect-{name}")
 
     def _run(self, context: Context, spec: RunSpec, cluster: bool) -> dict[str, Any] | None:
-        hook = self._hook_of_job(spec.config)
+        with failures_shown(spec, self._configs.resolved_worker, masked):
+            hook = self._hook_of_job(spec.config)
         if is_java(spec.config) and not hook.driver_is_local:
             with failures_shown(spec, self._configs.resolved_worker, masked):
                 self._check_java(spec)

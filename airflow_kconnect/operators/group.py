@@ -133,7 +133,8 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             mode = replace(mode, replay=with_upstream(mode.replay, self, context))
         given = self._given_connectors().only((context.get("params") or {}).get(CONNECTORS))
         worker = TaskWorker(self.worker_config, self.kafka_conn_id)
-        attempt = attempt_of(given, worker, mode, context, kept=kept, conf=self.conf or {})
+        version = self._get_hook().spark_version
+        attempt = attempt_of(given, worker, mode, context, kept=kept, conf=self.conf or {}, spark_version=version)
         leave_out_paused(attempt, driver_is_here=self._driver_is_here)
         self._check_java_classes(attempt)
         attempt.runs = with_written(attempt.runs, attempt.ends.values())

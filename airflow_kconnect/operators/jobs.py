@@ -134,6 +134,7 @@ class ConnectorJobOperator(TrackedSparkSubmitOperator):
         hook.token = self._facts[TOKEN]
         hook.keep_sockets_in(self._run_file.parent)
         hook.without_spark_if_possible(*configs)
+        hook.start_with_needs_of(*configs)
         return hook
 
     def _check_java(self, spec: RunSpec) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
 from airflow_kconnect.connect.group import MemberEnd, check_group, lost, name_of
 from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event
@@ -13,6 +14,7 @@ from airflow_kconnect.connect.run_end import is_idle, why_incomplete
 from airflow_kconnect.connect.validation.spark_keys import PREFIX, spark_settings
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.submit.preflight import check_configuration
+from airflow_kconnect.submit.spark_needs import contradiction, needs_of
 from airflow_kconnect.submit.statuses import show_target_states
 
 # A line of a log names the connectors that run as far as it stays readable.
@@ -35,21 +37,27 @@ class CheckedGroup:
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
-def checked_group(runs: Sequence[RunSpec], conf: Mapping[str, Any]) -> CheckedGroup:
+def checked_group(runs: Sequence[RunSpec], conf: Mapping[str, Any], spark_version: str) -> CheckedGroup:
     """Check the configuration of each connector; makes no connections. A wrong one does not affect the others.
 
     :param conf: Spark's settings of the group itself. They win over those that connectors bring.
+    :param spark_version: that will run the job; empty if it is not known.
     :raises ConfigError: a connector is there twice or has no name, or their order is impossible.
     """
     check_group([run.config for run in runs])
     errors: dict[str, ConfigError] = {}
     warnings: dict[str, Sequence[str]] = {}
     brought: dict[str, dict[str, str]] = {}
+    all_needs: dict[str, SparkNeeds] = {}
     for run in runs:
         name = name_of(run.config)
         try:
             warnings[name] = check_configuration(run.config, run.worker, run.kind, run.variables)
-            brought[name] = spark_settings(run.config)
+            needs = needs_of(run.config, spark_version)
+            if (problem := contradiction(needs, all_needs)) is not None:
+                raise ConfigError({"connector.class": [problem]})
+            all_needs[name] = needs
+            brought[name] = {**needs.conf, **spark_settings(run.config)}
         except ConfigError as error:
             errors[name] = ConfigError(error.errors, name)
     errors |= _contradictions(brought, conf)

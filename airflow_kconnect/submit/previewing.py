@@ -20,6 +20,7 @@ from airflow_kconnect.connect.run import RunSpec, parse_event, printable, run_sp
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import SAFE_PATH, submit_command, submit_environment
 
 Record = dict[str, Any]
@@ -60,8 +61,9 @@ def previewed_source(spec: RunSpec, conf: Mapping[str, str], timeout_s: float) -
     :raises ConnectError: that of the job. :raises RetriableError: there is no answer in time.
     """
     spark = find_spark_submit()
+    settings = with_needs({**conf, **_QUIET}, [spec.config], spark)
     with run_spec_file(spec) as path:
-        command = submit_command(spark, path, master=_MASTER, conf={**conf, **_QUIET}, name="kconnect preview")
+        command = submit_command(spark, path, master=_MASTER, conf=settings, name="kconnect preview")
         # What tasks leave behind goes with the folder.
         environment = submit_environment(_MASTER) | {"TMPDIR": str(path.parent)}
         code, output, log = _finished(command, environment, "", timeout_s)

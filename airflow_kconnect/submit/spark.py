@@ -34,11 +34,18 @@ class SparkSubmit:
     :param program: the script.
     :param java: the Java that it will run on.
     :param pyspark: PySpark's folder if the program belongs to a PySpark installed by pip, else None.
+    :param home: the folder of its Spark; None if the program is a script that does not reveal it.
     """
 
     program: Path
     java: Java
     pyspark: Path | None
+    home: Path | None = None
+
+    @property
+    def version(self) -> str:
+        """That of its Spark, such as `4.1.4`; empty if it is not known."""
+        return "" if self.home is None else jars_version(self.home) or ""
 
 
 def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
@@ -54,7 +61,16 @@ def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
     if (used := _home_of(program)) is not None:
         check_spark(used)
     own = home if home is not None and program.is_relative_to(home) and not (home / "RELEASE").is_file() else None
-    return SparkSubmit(program, find_java(), own)
+    return SparkSubmit(program, find_java(), own, used)
+
+
+def spark_version(name: str = "spark-submit") -> str:
+    """Version of the Spark that `find_spark_submit` would find; empty if there is none, or it is not known."""
+    try:
+        home = _home_of(_spark_submit_path(name, spark_home()))
+    except SetupError:
+        return ""
+    return "" if home is None else jars_version(home) or ""
 
 
 def _check_user() -> None:

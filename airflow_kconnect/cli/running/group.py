@@ -26,6 +26,7 @@ from airflow_kconnect.connect.group import GroupSpec, MemberEnd, check_group, ex
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.submit.group import checked_group, failed, not_started
 from airflow_kconnect.submit.operations import not_started_text
+from airflow_kconnect.submit.spark import spark_version
 from airflow_kconnect.submit.statuses import show_failures
 
 
@@ -104,7 +105,7 @@ def _checked(
             complete.append(_with_variables(spec))
         except ConfigError as error:
             wrong.append((spec, error))
-    checked = checked_group(complete, conf)
+    checked = checked_group(complete, conf, spark_version())
     wrong += [(spec, checked.errors[name]) for spec in complete if (name := name_of(spec.config)) in checked.errors]
     runs = []
     for run in checked.runs:

@@ -74,6 +74,8 @@ class GroupBars:
             self._ended(end)
         elif name in self._group.running:
             self._show(name, event)
+        elif _is_of_all(event):
+            self._bars.update(self._all, description=escape(describe_event(event)))
         if begins or end is not None:
             self._count()
 
@@ -139,6 +141,8 @@ class GroupLines:
         if end is not None or (name in self._group.running and name not in self._begun):
             self._begun.add(name)
             self._heartbeat.doing(self._group.text())
+        elif _is_of_all(event):
+            self._heartbeat.doing(describe_event(event))
 
     def line(self, line: str) -> None:
         if self._verbose:
@@ -146,6 +150,11 @@ class GroupLines:
 
     def _show(self, text: str) -> None:
         self._console.print(Text(text), soft_wrap=True)
+
+
+def _is_of_all(event: Mapping[str, Any]) -> bool:
+    """Whether an event says what is done for all connectors, before any of them runs."""
+    return event.get("event") == "phase" and event.get("connector") is None
 
 
 def end_text(end: MemberEnd) -> str:

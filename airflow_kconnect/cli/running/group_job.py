@@ -16,7 +16,6 @@ from airflow_kconnect.cli.worker import resolved_worker
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of, name_of
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK
-from airflow_kconnect.submit.direct import needs_no_spark
 from airflow_kconnect.submit.group import GroupProgress, failed
 from airflow_kconnect.submit.statuses import show_failures
 
@@ -83,8 +82,8 @@ class GroupJob:
                 self._spec,
                 options,
                 conf,
+                configs=[run.config for run in self._spec.runs],
                 name=f"kconnect {len(self._spec.runs)} connectors",
-                without_spark=all(needs_no_spark(run.config, options.master) for run in self._spec.runs),
                 on_event=on_event,
                 on_line=on_line,
             )

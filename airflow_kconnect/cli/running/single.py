@@ -25,9 +25,10 @@ from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.submit import statuses
-from airflow_kconnect.submit.direct import needs_no_spark
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.preflight import check_configuration
+from airflow_kconnect.submit.spark import spark_version
+from airflow_kconnect.submit.spark_needs import needs_of
 from airflow_kconnect.submit.statuses import failures_shown, interruptions_shown, show_failure, show_target_state
 
 INTERRUPTED, INTERRUPTED_TEXT = 130, statuses.INTERRUPTED
@@ -79,6 +80,7 @@ def _run(connector: str, options: RunOptions, conf: Mapping[str, str], console: 
         config = with_airflow_login(found.config, worker)
         variables = airflow_variables(config, worker)
         warnings = check_configuration(config, worker, None, variables)
+        needs_of(config, spark_version())
     for warning in warnings:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     check_listening(worker)
@@ -120,8 +122,8 @@ def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], cons
             spec,
             options,
             conf,
+            configs=[spec.config],
             name=f"kconnect {spec.config['name']}",
-            without_spark=needs_no_spark(spec.config, options.master),
             on_event=on_event,
             on_line=on_line,
         )

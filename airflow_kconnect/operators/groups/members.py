@@ -146,11 +146,12 @@ def attempt_of(
     *,
     kept: Mapping[str, MemberEnd],
     conf: Mapping[str, Any],
+    spark_version: str,
 ) -> Attempt:
     """Check all connectors: a wrong one does not affect the others.
 
     :param kept: the ends of connectors in earlier attempts, which are not run again.
-    :param conf: Spark's settings of the group itself.
+    :param conf: Spark's settings of the group itself. :param spark_version: see `checked_group`.
     :raises ConfigError: none of them can be run in this mode.
     """
     attempt = Attempt(worker.configurations({}))
@@ -171,7 +172,7 @@ def attempt_of(
     attempt.leave_out(before)
     if mode.dead_letters:
         attempt.runs = _with_dead_letters(attempt.runs)
-    checked = checked_group([run for run in attempt.runs if name_of(run.config) not in errors], conf)
+    checked = checked_group([run for run in attempt.runs if name_of(run.config) not in errors], conf, spark_version)
     attempt.fail({**errors, **checked.errors})
     attempt.conf = checked.conf
     for name, warnings in checked.warnings.items():

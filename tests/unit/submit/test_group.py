@@ -31,38 +31,38 @@ def error(name: str | None, code: int = 3) -> dict[str, Any]:
 
 class TestCheck:
     def test_a_wrong_connector_is_left_out_alone(self) -> None:
-        found = checked_group([source("a"), source("b", topic="")], {})
+        found = checked_group([source("a"), source("b", topic="")], {}, "4.1.4")
         assert ([run.config["name"] for run in found.runs], list(found.errors)) == (["a"], ["b"])
 
     def test_its_error_names_it(self) -> None:
-        assert "of connector b" in str(checked_group([source("b", topic="")], {}).errors["b"])
+        assert "of connector b" in str(checked_group([source("b", topic="")], {}, "4.1.4").errors["b"])
 
     def test_warnings_are_by_connector(self) -> None:
-        found = checked_group([source("a"), source("b", unknown="1")], {})
+        found = checked_group([source("a"), source("b", unknown="1")], {}, "4.1.4")
         assert list(found.warnings) == ["b"]
 
     def test_the_same_connector_twice_is_an_error_of_the_group(self) -> None:
         with pytest.raises(ConfigError, match="connector a is there 2 times"):
-            checked_group([source("a"), source("a")], {})
+            checked_group([source("a"), source("a")], {}, "4.1.4")
 
 
 class TestSparkSettings:
     def test_are_those_of_all_connectors(self) -> None:
         cores = "kconnect.spark.conf.spark.executor.cores"
-        found = checked_group([source("a", **{MEMORY: "2g"}), source("b", **{cores: "2"})], {})
+        found = checked_group([source("a", **{MEMORY: "2g"}), source("b", **{cores: "2"})], {}, "4.1.4")
         assert found.conf == {"spark.driver.memory": "2g", "spark.executor.cores": "2"}
 
     def test_different_values_are_errors_of_those_that_bring_them(self) -> None:
-        found = checked_group([source("a", **{MEMORY: "2g"}), source("b", **{MEMORY: "4g"}), source("c")], {})
+        found = checked_group([source("a", **{MEMORY: "2g"}), source("b", **{MEMORY: "4g"}), source("c")], {}, "4.1.4")
         assert list(found.errors) == ["a", "b"]
 
     def test_the_error_names_both(self) -> None:
-        found = checked_group([source("a", **{MEMORY: "2g"}), source("b", **{MEMORY: "4g"})], {})
+        found = checked_group([source("a", **{MEMORY: "2g"}), source("b", **{MEMORY: "4g"})], {}, "4.1.4")
         assert f"connector a is invalid: `{MEMORY}`: is 2g, and 4g in connector b" in str(found.errors["a"])
 
     def test_the_groups_own_win(self) -> None:
         runs = [source("a", **{MEMORY: "2g"}), source("b", **{MEMORY: "4g"})]
-        assert checked_group(runs, {"spark.driver.memory": "8g"}).conf == {"spark.driver.memory": "8g"}
+        assert checked_group(runs, {"spark.driver.memory": "8g"}, "4.1.4").conf == {"spark.driver.memory": "8g"}
 
 
 class TestProgress:
