@@ -41,8 +41,8 @@ def resolve(
 
     Safe to call from several processes at once: one downloads, the others wait. A folder that exists is complete.
 
-    :param coordinates: Maven coordinates, `group:artifact:version`; or `group:artifact:packaging:classifier:version` of
-        a single file, which comes without dependencies.
+    :param coordinates: Maven coordinates, `group:artifact:version`; or `group:artifact:packaging:version` or
+        `group:artifact:packaging:classifier:version` of a single file, which comes without dependencies.
     :param java: the Java that runs Ivy.
     :param cache: where to keep the jars; None means :func:`cache_folder`.
     :param progress: called with one line of text, several times a second while files arrive.
@@ -184,8 +184,9 @@ def _ivy_xml(coordinates: Sequence[str]) -> str:
     for coordinate in coordinates:
         group, artifact, *file, version = (quoteattr(part) for part in coordinate.split(":"))
         if file:
-            packaging, classifier = file
-            only = f"<artifact name={artifact} type={packaging} ext={packaging} e:classifier={classifier}/>"
+            packaging, *rest = file
+            classifier = f" e:classifier={rest[0]}" if rest else ""
+            only = f"<artifact name={artifact} type={packaging} ext={packaging}{classifier}/>"
             lines.append(
                 f'<dependency org={group} name={artifact} rev={version} transitive="false">{only}</dependency>'
             )

@@ -18,6 +18,7 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, FAIL, IGNORE, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.table.catalogs import define_catalog_keys
+from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import (
     ADD,
     APPEND,
@@ -88,6 +89,7 @@ def _define_tables(config: ConfigDef) -> None:
                   "Where tables that are created have their files; ${table} is replaced by the table's name, without "
                   "its namespaces. Unset: where the catalog says.", group=_TABLES,
                   example="s3://lake/${table}")  # fmt: skip
+    define_jars_key(config, _TABLES)
 
 
 def _define_rows(config: ConfigDef) -> None:

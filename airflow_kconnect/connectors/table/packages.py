@@ -2,50 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.table.formats.registry import DELTA, ICEBERG
 
-_ICEBERG = {"4.0": "1.11.0", "4.1": "1.12.0"}
-_DELTA = {"4.0": "4.4.0", "4.1": "4.4.0", "4.2": "4.4.0"}
+JARS = "table.jars"
+_FETCHED, _PROVIDED = "fetched", "provided"
 
+# Version of the format by Spark's.
+_RELEASES: Mapping[str, Mapping[str, str]] = {
+    ICEBERG: {"4.0": "1.11.0", "4.1": "1.12.0"},
+    DELTA: {"4.0": "4.4.0", "4.1": "4.4.0", "4.2": "4.4.0"},
+}
 _EXTENSIONS = {
     ICEBERG: "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     DELTA: "io.delta.sql.DeltaSparkSessionExtension",
 }
 # Delta's tables are in Spark's own catalog, of which it has one.
 _CONF = {DELTA: {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"}}
+# A cloud's libraries are in a jar of their own. What a catalog's settings have that is in such a cloud.
+_CLOUDS = {
+    "aws": (".aws.", "=glue", "=s3:", "s3.", "client.region="),
+    "gcp": (".gcp.", "=gs:", "gcs."),
+    "azure": (".azure.", "=abfs", "=wasb", "adls."),
+}
 
 
-def needs_of(table_format: str, spark_version: str) -> SparkNeeds:
+def define_jars_key(config: ConfigDef, group: str) -> None:
+    """The key that says who brings the jars."""
+    config.define(JARS, Type.STRING, _FETCHED, Importance.LOW,
+                  "fetched: the format's jars are fetched when they are needed and cannot be seen among those of Spark. "
+                  "provided: never, since driver and executors have them.",
+                  validator=ValidString.in_case_insensitive(_FETCHED, _PROVIDED), group=group)  # fmt: skip
+
+
+def needs_of(
+    table_format: str, spark_version: str, *, catalog: Mapping[str, str] | None = None, jars: str | None = None
+) -> SparkNeeds:
     """What Spark has to be started with for tables of a format; nothing for those that it comes with.
 
-    :param spark_version: such as ``4.1.4``.
-    :raises ConfigError: the format has not been released for this version.
+    :param spark_version: such as ``4.1.4``; empty if it is not known.
+    :param catalog: settings of the catalog, without `spark.sql.catalog.<name>`; variables need not be resolved.
+    :param jars: value of `JARS`.
+    :raises ConfigError: the format has not been released for this version, or is a variable.
     """
-    if table_format not in _EXTENSIONS:
+    if has_reference(table_format):
+        raise ConfigError({"table.format": ["must not be a variable: Spark has to be started for it"]})
+    if table_format not in _RELEASES:
         return SparkNeeds()
+    extensions, conf = (_EXTENSIONS[table_format],), _CONF.get(table_format, {})
+    if (jars or _FETCHED).strip().lower() == _PROVIDED:
+        return SparkNeeds(extensions=extensions, conf=conf)
     feature = ".".join(spark_version.split(".")[:2])
-    coordinates = _coordinates(table_format, feature)
-    if coordinates is None:
+    version = _RELEASES[table_format].get(feature)
+    if version is None:
         raise ConfigError({"table.format": [_not_released(table_format, spark_version)]})
-    return SparkNeeds(coordinates, (_EXTENSIONS[table_format],), _CONF.get(table_format, {}))
-
-
-def _coordinates(table_format: str, feature: str) -> tuple[str, ...] | None:
-    released: Mapping[str, str] = _ICEBERG if table_format == ICEBERG else _DELTA
-    if feature not in released:
-        return None
     if table_format == ICEBERG:
-        return (f"org.apache.iceberg:iceberg-spark-runtime-{feature}_2.13:{released[feature]}",)
-    return (f"io.delta:delta-spark_{feature}_2.13:{released[feature]}",)
+        return SparkNeeds(tuple(_of_iceberg(feature, version, catalog or {})), extensions, conf)
+    return SparkNeeds(tuple(_of_delta(feature, version)), extensions, conf)
+
+
+def _of_iceberg(feature: str, version: str, catalog: Mapping[str, str]) -> Iterator[str]:
+    yield f"org.apache.iceberg:iceberg-spark-runtime-{feature}_2.13:{version}"
+    # Hadoop's catalog has files by Hadoop's file systems, unless it is told otherwise.
+    if catalog.get("type") == "hadoop" and "io-impl" not in catalog:
+        return
+    settings = [f"{key}={text}".lower() for key, text in catalog.items()]
+    for cloud, signs in _CLOUDS.items():
+        if any(sign in setting for sign in signs for setting in settings):
+            yield f"org.apache.iceberg:iceberg-{cloud}-bundle:{version}"
+
+
+def _of_delta(feature: str, version: str) -> Iterator[str]:
+    """One by one: what else they name is part of Spark, in newer versions."""
+    yield f"io.delta:delta-spark_{feature}_2.13:jar:{version}"
+    for artifact in ("delta-storage", "delta-kernel-api", "delta-kernel-defaults", "delta-kernel-unitycatalog"):
+        yield f"io.delta:{artifact}:jar:{version}"
 
 
 def _not_released(table_format: str, spark_version: str) -> str:
-    known = sorted(_ICEBERG if table_format == ICEBERG else _DELTA)
+    known = ", ".join(_RELEASES[table_format])
+    here = f"Spark here is {spark_version}" if spark_version else "the version of Spark is not known here"
     return (
-        f"{table_format} has been released for Spark {', '.join(known)}, and Spark here is {spark_version}:"
-        f" pip install 'airflow-kconnect[{table_format}]' chooses one that has it"
+        f"{table_format} has been released for Spark {known}, and {here}:"
+        f" pip install 'airflow-kconnect[{table_format}]' chooses one that has it, and `{JARS}`={_PROVIDED} says that"
+        " the jars are there"
     )

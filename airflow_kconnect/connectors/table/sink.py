@@ -16,7 +16,7 @@ from airflow_kconnect.connectors.table.catalogs import check_connections, use_ca
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
-from airflow_kconnect.connectors.table.packages import needs_of
+from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import full_name, table_of
 from airflow_kconnect.connectors.table.rules import format_of, rule_errors, rule_warnings
@@ -68,7 +68,8 @@ class SparkTableSinkConnector(PlannedSinkConnector):
 
     @classmethod
     def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
-        return with_catalog(needs_of(format_of(props), spark_version), below(CATALOG, props), props)
+        needs = needs_of(format_of(props), spark_version, jars=props.get(JARS))
+        return with_catalog(needs, below(CATALOG, props), props)
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:

@@ -13,8 +13,8 @@ from airflow_kconnect.connectors.table.packages import needs_of
     [
         ("iceberg", "4.0.2", "iceberg-spark-runtime-4.0_2.13:1.11.0"),
         ("iceberg", "4.1.4", "iceberg-spark-runtime-4.1_2.13:1.12.0"),
-        ("delta", "4.1.4", "delta-spark_4.1_2.13:4.4.0"),
-        ("delta", "4.2.0", "delta-spark_4.2_2.13:4.4.0"),
+        ("delta", "4.1.4", "delta-spark_4.1_2.13:jar:4.4.0"),
+        ("delta", "4.2.0", "delta-spark_4.2_2.13:jar:4.4.0"),
     ],
 )
 def test_the_jars_are_those_for_the_version_of_spark(table_format: str, spark: str, artifact: str) -> None:
@@ -24,6 +24,35 @@ def test_the_jars_are_those_for_the_version_of_spark(table_format: str, spark: s
 def test_a_version_of_spark_for_which_there_is_no_release_is_an_error_that_says_what_to_install() -> None:
     with pytest.raises(ConfigError, match=r"Spark 4\.0, 4\.1, and Spark here is 4\.3\.0: pip install 'airflow-kconnec"):
         needs_of("iceberg", "4.3.0")
+
+
+def test_nothing_is_fetched_if_the_jars_are_provided() -> None:
+    needs = needs_of("iceberg", "4.3.0", jars="Provided")
+    assert needs.coordinates == ()
+    assert needs.extensions == ("org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",)
+
+
+@pytest.mark.parametrize(
+    "catalog, artifacts",
+    [
+        ({"type": "rest", "uri": "https://host", "s3.endpoint": "http://store"}, ["iceberg-aws-bundle"]),
+        ({"type": "glue", "warehouse": "s3://lake"}, ["iceberg-aws-bundle"]),
+        ({"io-impl": "org.apache.iceberg.gcp.gcs.GCSFileIO"}, ["iceberg-gcp-bundle"]),
+        ({"warehouse": "abfss://lake@account.dfs.core.windows.net/"}, ["iceberg-azure-bundle"]),
+        ({"type": "hadoop", "warehouse": "s3a://lake"}, []),
+        ({"type": "hive", "uri": "thrift://host"}, []),
+    ],
+)
+def test_the_libraries_of_the_cloud_that_a_catalog_names_are_needed_too(
+    catalog: dict[str, str], artifacts: list[str]
+) -> None:
+    _, *others = needs_of("iceberg", "4.1.4", catalog=catalog).coordinates
+    assert [coordinate.split(":")[1] for coordinate in others] == artifacts
+
+
+def test_the_format_is_no_variable() -> None:
+    with pytest.raises(ConfigError, match="must not be a variable"):
+        needs_of("${env:format}", "4.1.4")
 
 
 def test_a_format_that_spark_comes_with_needs_nothing() -> None:
