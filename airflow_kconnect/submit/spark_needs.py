@@ -89,15 +89,16 @@ def _versions(needs: SparkNeeds) -> dict[str, str]:
 
 
 def _missing(all_needs: Iterable[SparkNeeds], conf: Mapping[str, str], home: Path | None) -> Iterator[Sequence[str]]:
-    """The coordinates to fetch. One jar that is there says that the others are, too: it may be of another version, and
-    the two must not meet.
+    """The coordinates to fetch. The first is the one that the others are for: if it is there, so are they. It may be of
+    another version.
     """
     there = [Path(name).name for key in _NAMING_JARS for name in re.split("[,:]", conf.get(key, ""))]
     there += [] if home is None else [jar.name for jar in (home / "jars").glob("*.jar")]
+    names = {_VERSIONS.sub("", jar) for jar in there}
     for coordinates in dict.fromkeys(needs.coordinates for needs in all_needs if needs.coordinates):
-        name = _VERSIONS.sub("", coordinates[0].split(":")[1])
-        if not any(_VERSIONS.sub("", jar) == name for jar in there):
-            yield coordinates
+        missing = [coordinate for coordinate in coordinates if _VERSIONS.sub("", coordinate.split(":")[1]) not in names]
+        if coordinates[0] in missing:
+            yield missing
 
 
 def _defaults(home: Path | None) -> dict[str, str]:

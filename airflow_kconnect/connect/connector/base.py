@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class SparkNeeds:
     """What Spark has to be started with for a connector, so that it can be told before there is a job. No secrets.
 
-    :param coordinates: Maven coordinates of jars, for a version of Spark: see `Connector.spark_needs`.
+    :param coordinates: Maven coordinates of jars, for a version of Spark: see `Connector.spark_needs`. The first is the
+        one that the others are for: where it is there already, none is fetched.
     :param extensions: classes for ``spark.sql.extensions``.
     :param conf: other settings that a session cannot change.
     """

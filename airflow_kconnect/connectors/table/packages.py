@@ -24,18 +24,14 @@ _EXTENSIONS = {
 }
 # Delta's tables are in Spark's own catalog, of which it has one.
 _CONF = {DELTA: {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"}}
-# A cloud's libraries are in a jar of their own. What a catalog's settings have that is in such a cloud.
-_CLOUDS = {
-    "aws": (".aws.", "=glue", "=s3:", "s3.", "client.region="),
-    "gcp": (".gcp.", "=gs:", "gcs."),
-    "azure": (".azure.", "=abfs", "=wasb", "adls."),
-}
+# What settings of a catalog have that is in AWS, whose libraries are in a jar of their own.
+_AWS = (".aws.", "=glue", "=s3:", "=s3a:", "s3.", "client.region=")
 
 
 def define_jars_key(config: ConfigDef, group: str) -> None:
     """The key that says who brings the jars."""
     config.define(JARS, Type.STRING, _FETCHED, Importance.LOW,
-                  "fetched: the format's jars are fetched when they are needed and cannot be seen among those of Spark. "
+                  "fetched: the format's jars are fetched when they are needed and are not seen among those of Spark. "
                   "provided: never, since driver and executors have them.",
                   validator=ValidString.in_case_insensitive(_FETCHED, _PROVIDED), group=group)  # fmt: skip
 
@@ -71,10 +67,8 @@ def _of_iceberg(feature: str, version: str, catalog: Mapping[str, str]) -> Itera
     # Hadoop's catalog has files by Hadoop's file systems, unless it is told otherwise.
     if catalog.get("type") == "hadoop" and "io-impl" not in catalog:
         return
-    settings = [f"{key}={text}".lower() for key, text in catalog.items()]
-    for cloud, signs in _CLOUDS.items():
-        if any(sign in setting for sign in signs for setting in settings):
-            yield f"org.apache.iceberg:iceberg-{cloud}-bundle:{version}"
+    if any(sign in f"{key}={text}".lower() for sign in _AWS for key, text in catalog.items()):
+        yield f"org.apache.iceberg:iceberg-aws-bundle:{version}"
 
 
 def _of_delta(feature: str, version: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -16,8 +15,6 @@ from airflow_kconnect.submit.spark import jars_version
 CATALOG = "lake"
 """Iceberg's catalog of tests: tables are folders below a warehouse."""
 
-_ARTIFACT = re.compile(r"(.+?)-\d[^/]*\.jar")
-
 
 def lakes_conf(warehouse: Path) -> dict[str, str]:
     """Settings of a session with all formats, and the catalog `lake`; empty if this Spark has none of them."""
@@ -29,17 +26,11 @@ def lakes_conf(warehouse: Path) -> dict[str, str]:
         return {}
     java = find_java()
     jars = [jar for need in needs for jar in sorted(resolve(need.coordinates, java=java).glob("*.jar"))]
-    of_spark = {_artifact(jar) for jar in (home / "jars").glob("*.jar")}
     return {
-        "spark.jars": ",".join(str(jar) for jar in jars if _artifact(jar) not in of_spark),
+        "spark.jars": ",".join(map(str, jars)),
         "spark.sql.extensions": ",".join(extension for need in needs for extension in need.extensions),
         **{key: value for need in needs for key, value in need.conf.items()},
         f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
         f"spark.sql.catalog.{CATALOG}.type": "hadoop",
         f"spark.sql.catalog.{CATALOG}.warehouse": str(warehouse),
     }
-
-
-def _artifact(jar: Path) -> str:
-    match = _ARTIFACT.fullmatch(jar.name)
-    return match[1] if match else jar.name

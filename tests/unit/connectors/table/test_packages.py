@@ -37,15 +37,11 @@ def test_nothing_is_fetched_if_the_jars_are_provided() -> None:
     [
         ({"type": "rest", "uri": "https://host", "s3.endpoint": "http://store"}, ["iceberg-aws-bundle"]),
         ({"type": "glue", "warehouse": "s3://lake"}, ["iceberg-aws-bundle"]),
-        ({"io-impl": "org.apache.iceberg.gcp.gcs.GCSFileIO"}, ["iceberg-gcp-bundle"]),
-        ({"warehouse": "abfss://lake@account.dfs.core.windows.net/"}, ["iceberg-azure-bundle"]),
         ({"type": "hadoop", "warehouse": "s3a://lake"}, []),
         ({"type": "hive", "uri": "thrift://host"}, []),
     ],
 )
-def test_the_libraries_of_the_cloud_that_a_catalog_names_are_needed_too(
-    catalog: dict[str, str], artifacts: list[str]
-) -> None:
+def test_the_libraries_of_aws_are_needed_too_for_a_catalog_there(catalog: dict[str, str], artifacts: list[str]) -> None:
     _, *others = needs_of("iceberg", "4.1.4", catalog=catalog).coordinates
     assert [coordinate.split(":")[1] for coordinate in others] == artifacts
 
