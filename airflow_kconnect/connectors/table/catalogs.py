@@ -88,6 +88,8 @@ def with_catalog(needs: SparkNeeds, conf: Mapping[str, str], props: Mapping[str,
 
     :param conf: see `CatalogSettings`; variables need not be resolved. :param props: of the connector.
     """
+    if not needs.coordinates:  # Spark has all of it
+        return needs
     chosen = props.get(BUNDLES_KEY)
     clouds = bundles_of(conf) if chosen is None else [name.strip() for name in chosen.split(",") if name.strip()]
     database = _database(conf)

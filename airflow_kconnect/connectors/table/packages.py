@@ -24,8 +24,6 @@ _EXTENSIONS = {
 }
 # Delta's tables are in Spark's own catalog, of which it has one.
 _CONF = {DELTA: {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"}}
-# What settings of a catalog have that is in AWS, whose libraries are in a jar of their own.
-_AWS = (".aws.", "=glue", "=s3:", "=s3a:", "s3.", "client.region=")
 
 
 def define_jars_key(config: ConfigDef, group: str) -> None:
@@ -36,13 +34,10 @@ def define_jars_key(config: ConfigDef, group: str) -> None:
                   validator=ValidString.in_case_insensitive(_FETCHED, _PROVIDED), group=group)  # fmt: skip
 
 
-def needs_of(
-    table_format: str, spark_version: str, *, catalog: Mapping[str, str] | None = None, jars: str | None = None
-) -> SparkNeeds:
+def needs_of(table_format: str, spark_version: str, *, jars: str | None = None) -> SparkNeeds:
     """What Spark has to be started with for tables of a format; nothing for those that it comes with.
 
     :param spark_version: such as ``4.1.4``; empty if it is not known.
-    :param catalog: settings of the catalog, without `spark.sql.catalog.<name>`; variables need not be resolved.
     :param jars: value of `JARS`.
     :raises ConfigError: the format has not been released for this version, or is a variable.
     """
@@ -57,18 +52,12 @@ def needs_of(
     version = _RELEASES[table_format].get(feature)
     if version is None:
         raise ConfigError({"table.format": [_not_released(table_format, spark_version)]})
-    if table_format == ICEBERG:
-        return SparkNeeds(tuple(_of_iceberg(feature, version, catalog or {})), extensions, conf)
-    return SparkNeeds(tuple(_of_delta(feature, version)), extensions, conf)
+    coordinates = _of_iceberg if table_format == ICEBERG else _of_delta
+    return SparkNeeds(tuple(coordinates(feature, version)), extensions, conf)
 
 
-def _of_iceberg(feature: str, version: str, catalog: Mapping[str, str]) -> Iterator[str]:
+def _of_iceberg(feature: str, version: str) -> Iterator[str]:
     yield f"org.apache.iceberg:iceberg-spark-runtime-{feature}_2.13:{version}"
-    # Hadoop's catalog has files by Hadoop's file systems, unless it is told otherwise.
-    if catalog.get("type") == "hadoop" and "io-impl" not in catalog:
-        return
-    if any(sign in f"{key}={text}".lower() for sign in _AWS for key, text in catalog.items()):
-        yield f"org.apache.iceberg:iceberg-aws-bundle:{version}"
 
 
 def _of_delta(feature: str, version: str) -> Iterator[str]:

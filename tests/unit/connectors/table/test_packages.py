@@ -32,20 +32,6 @@ def test_nothing_is_fetched_if_the_jars_are_provided() -> None:
     assert needs.extensions == ("org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",)
 
 
-@pytest.mark.parametrize(
-    "catalog, artifacts",
-    [
-        ({"type": "rest", "uri": "https://host", "s3.endpoint": "http://store"}, ["iceberg-aws-bundle"]),
-        ({"type": "glue", "warehouse": "s3://lake"}, ["iceberg-aws-bundle"]),
-        ({"type": "hadoop", "warehouse": "s3a://lake"}, []),
-        ({"type": "hive", "uri": "thrift://host"}, []),
-    ],
-)
-def test_the_libraries_of_aws_are_needed_too_for_a_catalog_there(catalog: dict[str, str], artifacts: list[str]) -> None:
-    _, *others = needs_of("iceberg", "4.1.4", catalog=catalog).coordinates
-    assert [coordinate.split(":")[1] for coordinate in others] == artifacts
-
-
 def test_the_format_is_no_variable() -> None:
     with pytest.raises(ConfigError, match="must not be a variable"):
         needs_of("${env:format}", "4.1.4")
