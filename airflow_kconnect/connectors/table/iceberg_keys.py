@@ -11,6 +11,7 @@ from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.table.catalogs import SPARK_CATALOG, TYPES, define_catalog_keys
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
+from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import (
     APPEND,
     NONE,
@@ -108,6 +109,7 @@ def iceberg_config() -> ConfigDef:
         config.define(f"{CATALOG_KEYS}{name}", type_, None, high, what)
     for name, type_, default, why in _IGNORED:
         config.define(name, type_, default, low, without_effect=why)
+    define_jars_key(config, KCONNECT)
     return define_catalog_keys(config)
 
 

@@ -20,7 +20,7 @@ from airflow_kconnect.connectors.table.iceberg_keys import (
     table_settings,
 )
 from airflow_kconnect.connectors.table.iceberg_rules import iceberg_errors, iceberg_warnings
-from airflow_kconnect.connectors.table.packages import needs_of
+from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.settings import TableSettings
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
 
@@ -46,7 +46,7 @@ class IcebergSinkConnector(SparkTableSinkConnector):
 
     @classmethod
     def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
-        return with_catalog(needs_of(ICEBERG, spark_version), below(props, CATALOG_KEYS), props)
+        return with_catalog(needs_of(ICEBERG, spark_version, jars=props.get(JARS)), below(props, CATALOG_KEYS), props)
 
     @classmethod
     def settings(cls, props: Mapping[str, str]) -> TableSettings:
