@@ -132,8 +132,9 @@ def use_catalog(spark: SparkSession, catalog: CatalogSettings) -> None:
         text = f"is {catalog.name}, and Spark has a catalog of this name ({name}): choose another one, or leave out "
         raise ConfigError({catalog.key: [f"{text}`{catalog.key}.*` to use Spark's"]})
     _register_driver(spark, catalog.conf)
-    conf = {f"{name}.{key}" if key else name: text for key, text in (_sites(spark, catalog) | catalog.conf).items()}
-    with _settings(spark, conf):
+    sites = {} if catalog.conf_dir is None else hadoop_settings(spark, catalog.conf_dir)
+    conf = {f"hadoop.{key}": text for key, text in sites.items()} | dict(catalog.conf)
+    with _settings(spark, {f"{name}.{key}" if key else name: text for key, text in conf.items()}):
         _load(spark, catalog)
 
 
@@ -157,15 +158,26 @@ def _settings(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
 
 def _load(spark: SparkSession, catalog: CatalogSettings) -> None:
     from py4j.protocol import Py4JJavaError
+    from pyspark.errors.exceptions.captured import CapturedException
 
+    assert spark._jvm is not None
+    # Spark takes the settings of the session that is active in this thread.
+    session_class, session = spark._jvm.org.apache.spark.sql.classic.SparkSession, spark._jsparkSession
+    before = session_class.getActiveSession()
+    session_class.setActiveSession(session)
     try:
-        spark._jsparkSession.sessionState().catalogManager().catalog(catalog.name)
-    except Py4JJavaError as error:
-        causes = _causes(error.java_exception)
+        session.sessionState().catalogManager().catalog(catalog.name)
+    except (Py4JJavaError, CapturedException) as error:
+        causes = _causes(error.java_exception if isinstance(error, Py4JJavaError) else error._origin)
         text = f"catalog {catalog.name}: {causes[-1][:500]}"
         if any(sign in cause.split(":")[0] for cause in causes for sign in _UNAVAILABLE):
             raise RetriableError(f"{text}; it is unavailable, or its address is wrong") from None
         raise ConfigError({catalog.key: [f"{text}. Check `{catalog.key}.*`"]}) from None
+    finally:
+        if before.isDefined():
+            session_class.setActiveSession(before.get())
+        else:
+            session_class.clearActiveSession()
 
 
 def _causes(error: Any) -> list[str]:
@@ -177,14 +189,16 @@ def _causes(error: Any) -> list[str]:
     return found
 
 
-def _sites(spark: SparkSession, catalog: CatalogSettings) -> dict[str, str]:
-    """What Hadoop's files in the folder say. Read by Hadoop, whose variables and includes they may use."""
-    if catalog.conf_dir is None:
-        return {}
+def hadoop_settings(spark: SparkSession, folder: str) -> dict[str, str]:
+    """What Hadoop's files in a folder say. Hadoop reads them: they may use its variables and includes."""
     jvm = spark._jvm
     assert jvm is not None
     conf = jvm.org.apache.hadoop.conf.Configuration(False)
     for name in _SITES:
-        if (file := Path(catalog.conf_dir, name)).is_file():
+        if (file := Path(folder, name)).is_file():
             conf.addResource(jvm.java.net.URI(file.resolve().as_uri()).toURL())
-    return {f"hadoop.{entry.getKey()}": str(conf.get(entry.getKey())) for entry in conf}
+    entries, found = conf.iterator(), {}
+    while entries.hasNext():
+        name = str(entries.next().getKey())
+        found[name] = str(conf.get(name))
+    return found

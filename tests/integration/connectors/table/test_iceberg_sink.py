@@ -1,0 +1,126 @@
+"""Configurations of Iceberg's sink for Kafka Connect, run by Spark itself, in catalogs of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.table.catalogs import hadoop_settings, use_catalog
+from airflow_kconnect.connectors.table.settings import CatalogSettings
+from tests.integration.runtime.conftest import run_here
+from tests.support import unique
+from tests.support.kafka import produce
+
+__all__ = ["run_here"]
+
+SCHEMA = {
+    "type": "struct",
+    "fields": [
+        {"field": "id", "type": "int64"},
+        {"field": "kind", "type": "string", "optional": True},
+    ],
+}
+
+Sink = Callable[..., dict[str, str]]
+Rows = Callable[[str], list[Any]]
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> str:
+    return f"file://{tmp_path}/warehouse"
+
+
+@pytest.fixture
+def sink(lake: str, topic: Callable[..., str], warehouse: str) -> Sink:
+    """The configuration of a sink with a topic and a catalog of its own."""
+
+    def config(**more: str) -> dict[str, str]:
+        return {
+            "name": unique("iceberg"),
+            "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+            "topics": topic(),
+            "iceberg.tables": "shop.orders",
+            "iceberg.tables.auto-create-enabled": "true",
+            "iceberg.catalog": unique("catalog").replace("-", "_"),
+            "iceberg.catalog.type": "hadoop",
+            "iceberg.catalog.warehouse": warehouse,
+            "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+            **more,
+        }
+
+    return config
+
+
+def values(*rows: tuple[int, str | None]) -> list[str]:
+    return [json.dumps({"schema": SCHEMA, "payload": {"id": n, "kind": kind}}) for n, kind in rows]
+
+
+@pytest.fixture
+def rows_of(spark: SparkSession, warehouse: str) -> Rows:
+    """The rows of a table, read by its files' format and place."""
+
+    def read(table: str) -> list[Any]:
+        place = f"{warehouse.removeprefix('file://')}/{table.replace('.', '/')}"
+        return sorted(tuple(row) for row in spark.read.format("iceberg").load(place).collect())
+
+    return read
+
+
+def test_records_are_in_the_table_once(sink: Sink, bootstrap: str, run_here: Callable[..., Any], rows_of: Rows) -> None:
+    config = sink()
+    produce(bootstrap, config["topics"], values((1, "a"), (2, None)))
+    run_here(config)
+    produce(bootstrap, config["topics"], values((3, "b")))
+    report = run_here(config)
+    assert report.records["written"] == 1
+    assert rows_of("shop.orders") == [(1, "a"), (2, None), (3, "b")]
+
+
+def test_a_session_shows_nothing_of_a_catalog(spark: SparkSession, lake: str, warehouse: str) -> None:
+    own = spark.newSession()
+    conf = {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        "type": "hadoop",
+        "warehouse": warehouse,
+        "hadoop.fs.s3a.secret.key": "hunter2",
+    }
+    use_catalog(own, CatalogSettings("secretive", conf))
+    own.sql("create table secretive.db.t (id bigint) using iceberg")
+    assert own.sql("select * from secretive.db.t").collect() == []
+    assert not [key for key, _ in own.sql("set").collect() if "secretive" in key]
+    assert "hunter2" not in str(own.sql("set").collect())
+
+
+def test_a_catalog_of_spark_is_not_mixed_with_another(spark: SparkSession, lake: str, warehouse: str) -> None:
+    catalog = CatalogSettings(lake, {"": "org.apache.iceberg.spark.SparkCatalog", "type": "hadoop"})
+    with pytest.raises(ConfigError, match="Spark has a catalog of this name"):
+        use_catalog(spark.newSession(), catalog)
+    use_catalog(spark.newSession(), CatalogSettings(lake))
+
+
+@pytest.mark.parametrize(
+    ("conf", "text"),
+    [
+        ({"type": "hadoop"}, "warehouse"),
+        ({"catalog-impl": "nowhere.Catalog"}, "nowhere.Catalog"),
+    ],
+)
+def test_a_catalog_that_cannot_be_is_named_with_its_reason(
+    spark: SparkSession, lake: str, conf: dict[str, str], text: str
+) -> None:
+    settings = {"": "org.apache.iceberg.spark.SparkCatalog", **conf}
+    with pytest.raises(ConfigError, match=text):
+        use_catalog(spark.newSession(), CatalogSettings("wrong", settings, key="iceberg.catalog"))
+
+
+def test_settings_of_hadoop_come_from_its_files(spark: SparkSession, lake: str, tmp_path: Path) -> None:
+    entries = f"<property><name>kconnect.place</name><value>{tmp_path}/elsewhere</value></property>"
+    (tmp_path / "core-site.xml").write_text(f"<configuration>{entries}</configuration>")
+    assert hadoop_settings(spark, str(tmp_path)) == {"kconnect.place": f"{tmp_path}/elsewhere"}
