@@ -39,7 +39,7 @@ from airflow_kconnect.connectors.table.settings import (
 from airflow_kconnect.connectors.visibility import ShownWith
 
 CATALOG, PROPERTIES, WRITE = "table.catalog.", "table.properties.", "table.write."
-PREFIXES = (CATALOG, PROPERTIES, WRITE)
+PREFIXES: tuple[str, ...] = (CATALOG, PROPERTIES, WRITE)
 """Of keys whose names the catalog and the format know."""
 DEAD_LETTER_TABLE = "errors.deadletterqueue.table.enable"
 

@@ -36,7 +36,7 @@ PROPERTIES, WRITE_PROPERTIES = "iceberg.tables.auto-create-props.", "iceberg.tab
 OF_TABLE = "iceberg.table."
 ID_COLUMNS, PARTITION_BY, ROUTE_REGEX, BRANCH = "id-columns", "partition-by", "route-regex", "commit-branch"
 _OF_TABLE = re.compile(rf"{re.escape(OF_TABLE)}(.+)\.({ID_COLUMNS}|{PARTITION_BY}|{ROUTE_REGEX}|{BRANCH})")
-PREFIXES = (CATALOG_KEYS, HADOOP_KEYS, PROPERTIES, WRITE_PROPERTIES, OF_TABLE, "iceberg.kafka.")
+PREFIXES: tuple[str, ...] = (CATALOG_KEYS, HADOOP_KEYS, PROPERTIES, WRITE_PROPERTIES, OF_TABLE, "iceberg.kafka.")
 
 _NO_COORDINATOR = "there is no coordinator and no control topic: a run's driver commits, and positions are the group's"
 _IGNORED = (
