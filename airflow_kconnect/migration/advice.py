@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.variables.syntax import variables_in
 
 _FILES = "org.apache.kafka.connect.file.FileStream"
+_ICEBERG = "org.apache.iceberg.connect.IcebergSinkConnector"
 _NEEDS_FILES = ("file", "dir", "env")
 
 
@@ -41,6 +43,19 @@ def _jdbc(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def _iceberg(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if connector_class != _ICEBERG or str(config.get(HOSTED, "")).lower() == "true":
+        return
+    yield (
+        "Spark writes its tables here, from where its consumer group is. A move is refused while files of its tasks are"
+        " not committed: it then has to run on until its coordinator has committed them"
+    )
+    yield (
+        "Spark cannot write tables with columns of type time; and a record that its class skips, such as one without a "
+        f"table, is a bad record here. With `{HOSTED}=true` in its file the Java class runs, once it is installed"
+    )
+
+
 def _client_overrides(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
     group = config.get("consumer.override.group.id")
     if group:
@@ -62,6 +77,7 @@ _RULES: tuple[Callable[[str, Mapping[str, Any]], Iterator[str]], ...] = (
     _file_positions,
     _files_of_tasks,
     _jdbc,
+    _iceberg,
     _client_overrides,
     _variables,
 )

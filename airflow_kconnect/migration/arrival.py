@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.migration.assessment import How
 from airflow_kconnect.migration.cluster import ConnectCluster
+from airflow_kconnect.migration.draining import NATIVE
 from airflow_kconnect.migration.folder import ConnectorFolder
 from airflow_kconnect.migration.handing_over import Move, Say
 from airflow_kconnect.migration.here import Here
@@ -20,7 +22,8 @@ class Arrival(Move):
 
     1 stop it here: runs are skipped until it has arrived
     2 write its file
-    3 record STOPPING or, if it has moved before, ARRIVING; stop it in Connect, and wait until its tasks have ended
+    3 record STOPPING or, if it has moved before, ARRIVING; stop it in Connect, and wait until its tasks have ended. All
+      that they have read must be in their target
     4 compare the offsets; where they differ, record ARRIVING, and copy them. Those of a first move are not overwritten
     5 record ARRIVED: from now on the offsets here count, and are never overwritten
     6 start it here; record HERE
@@ -60,6 +63,15 @@ class Arrival(Move):
         self._here.record(self._name, Handover.STOPPING if recorded in _FIRST else Handover.ARRIVING)  # 3
         self._cluster.stop(self._name)
         self._say("stopped in Connect")
+        self._check_drained()
+
+    def _check_drained(self) -> None:
+        """:raises DataError: what its tasks have read is not in the tables, and only its Java class would find it."""
+        assessment = self._candidate.assessment
+        if assessment.connector_class != NATIVE or assessment.how is How.HOSTED:
+            return
+        if (problem := self._here.files_left(self._config)) is not None:
+            raise DataError(f"connector {self._name} is stopped on both sides: {problem}")
 
     def _bring_offsets(self, recorded: Handover | None) -> None:
         compared = self._compared()  # 4

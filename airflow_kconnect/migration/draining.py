@@ -1,0 +1,89 @@
+"""Iceberg's sink on a Connect cluster: whether all that its tasks have read is in its tables.
+
+Its tasks write data files and commit, in one transaction, what they have read and events that name the files. The
+coordinator commits the files to the tables later, then how far it has read the control topic. Only a coordinator of the
+same class would find files that it has not committed when the connector is stopped: their records would be lost here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted.known import iceberg
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+
+NATIVE = "org.apache.iceberg.connect.IcebergSinkConnector"
+_DATA_WRITTEN = 1
+_MAGIC, _ID_BYTES = b"\xc2\x01", 16
+
+
+class Event(NamedTuple):
+    """The beginning of an event of the control topic.
+
+    :param kind: number of its payload's type. :param group: of the connector that it is about.
+    """
+
+    kind: int
+    group: str
+
+
+def files_left(admin: KafkaAdmin, worker: WorkerConfig, props: Mapping[str, str]) -> str | None:
+    """Why records would be lost, as text after the connector's name; None if nothing is left in its control topic.
+
+    :param props: of a stopped connector, variables resolved.
+    :raises RetriableError: Kafka is unavailable.
+    """
+    control = iceberg.control(NATIVE, props)
+    assert control is not None
+    topics = admin.topics()
+    if control.topic not in topics:
+        return None
+    group = control.group.removesuffix("-coord")
+    left: list[Event] = []
+
+    def look(record: LogRecord) -> None:
+        event = event_of(record.value or b"")
+        if event is not None and event == Event(_DATA_WRITTEN, group):
+            left.append(event)
+
+    log = CompactedLog(admin, ClientConfigs(worker.props).consumer(control.group), control.topic)
+    committed = admin.committed_offsets(control.group)
+    log.positions = {tp.partition: offset for tp, offset in committed.items() if tp.topic == control.topic}
+    log.read(range(topics[control.topic]), look, committed=True)
+    if not left:
+        return None
+    return (
+        f"its tasks have written data files that its coordinator (group {control.group}) has not committed to tables: "
+        f"{len(left)} events in {control.topic}. Their records would be missing. Give it back (`kconnect migrate "
+        "--back --apply`), wait for its next commit (`iceberg.control.commit.interval-ms`), and run the command again"
+    )
+
+
+def event_of(data: bytes) -> Event | None:
+    """The beginning of an event: two bytes of magic, its Avro schema as Java writes texts, an id, the type of its
+    payload, a time, the group. None: it is none.
+    """
+    if not data.startswith(_MAGIC):
+        return None
+    at = 4 + int.from_bytes(data[2:4], "big") + _ID_BYTES
+    try:
+        kind, at = _number(data, at)
+        _, at = _number(data, at)
+        size, at = _number(data, at)
+        return Event(kind, data[at : at + size].decode()) if at + size <= len(data) else None
+    except (IndexError, UnicodeDecodeError):
+        return None
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number as Avro writes it, and where it ends."""
+    bits = shift = 0
+    while True:
+        bits |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if not data[at - 1] & 0x80:
+            return (bits >> 1) ^ -(bits & 1), at
