@@ -1,0 +1,107 @@
+"""The keys of SparkTableSource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidString, nullable
+from airflow_kconnect.connectors.table.formats.registry import FORMATS
+from airflow_kconnect.connectors.table.settings import CatalogSettings
+
+CHANGES, INCREMENTING, BULK = "changes", "incrementing", "bulk"
+CATALOG, OPTIONS = "table.catalog.", "table.read."
+PREFIXES = (CATALOG, OPTIONS)
+
+
+@dataclass(frozen=True)
+class SourceSettings:
+    """What is read, and how.
+
+    :param table: its name, with its catalog; None: `path` says where its files are.
+    :param keys: columns that identify a row.
+    :param column: whose values only grow (`INCREMENTING`).
+    :param options: of Spark's reader.
+    """
+
+    format: str
+    mode: str
+    topic: str
+    table: str | None = None
+    path: str | None = None
+    catalog: CatalogSettings | None = None
+    keys: tuple[str, ...] = ()
+    column: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What identifies the table in offsets and messages."""
+        return self.table or str(self.path)
+
+
+def source_keys() -> ConfigDef:
+    """All keys; those below `PREFIXES` have any names."""
+    high, medium = Importance.HIGH, Importance.MEDIUM
+    return (
+        ConfigDef()
+        .define("table.format", Type.STRING, importance=high, validator=NonEmptyString(), example="iceberg",
+                documentation="`iceberg`, `delta` or any other format that Spark reads and the worker allows.")
+        .define("table.name", Type.STRING, None, high, "Name of the table, with its namespaces, as in Spark's SQL.",
+                validator=nullable(NonEmptyString()), example="shop.orders")
+        .define("table.path", Type.STRING, None, medium, "Where the files of a table are that no catalog has.",
+                validator=nullable(NonEmptyString()), example="s3://lake/orders")
+        .define("table.catalog", Type.STRING, None, medium, "Catalog of Spark with the table. Its settings are "
+                "`table.catalog.*`; without any, Spark has to know it.", validator=nullable(NonEmptyString()),
+                example="lake")
+        .define("mode", Type.STRING, CHANGES, high, "changes: rows that were added, changed and deleted since the last "
+                "run; the first one reads the table as it is. incrementing: rows whose value in "
+                "`incrementing.column.name` is higher than all that were read. bulk: all rows, each time.",
+                validator=ValidString.in_case_insensitive(CHANGES, INCREMENTING, BULK))
+        .define("incrementing.column.name", Type.STRING, None, medium, "Column of whole numbers that only grow.",
+                validator=nullable(NonEmptyString()), example="id")
+        .define("pk.fields", Type.LIST, "", medium, "Columns that identify a row: the record's key, a struct of them. "
+                "A deleted row becomes a tombstone. Without keys, only tables whose rows are never changed can be read "
+                "by their changes.", example="id")
+        .define("topic", Type.STRING, importance=high, validator=NonEmptyString(),
+                documentation="Topic of the records.", example="orders")
+    )  # fmt: skip
+
+
+def source_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
+    """What keys say together that they do not say alone: key -> messages."""
+    errors: dict[str, list[str]] = {}
+    format_, mode = props.get("table.format", "").lower(), props.get("mode", CHANGES).lower()
+    if not props.get("table.name") and not props.get("table.path"):
+        errors["table.name"] = ["is missing: name the table, or set `table.path` to where its files are"]
+    if props.get("table.name") and props.get("table.path"):
+        errors["table.path"] = ["must not be set together with `table.name`"]
+    if mode == CHANGES and format_ and format_ not in FORMATS:
+        errors["mode"] = [f"is changes, which {format_} does not keep: set it to incrementing or bulk"]
+    if mode == INCREMENTING and not props.get("incrementing.column.name"):
+        errors["incrementing.column.name"] = ["is missing, and `mode` is incrementing"]
+    if props.get("table.path") and format_ == "iceberg" and mode == CHANGES:
+        errors["table.path"] = ["is set, and Iceberg's changes are read by a catalog: set `table.name`"]
+    return errors
+
+
+def settings_of(values: Mapping[str, Any], props: Mapping[str, str]) -> SourceSettings:
+    """The settings for the typed values of a valid configuration."""
+    catalog = values["table.catalog"]
+    name = values["table.name"]
+    return SourceSettings(
+        format=values["table.format"].lower(),
+        mode=values["mode"].lower(),
+        topic=values["topic"],
+        table=f"{catalog}.{name}" if catalog and name else name,
+        path=values["table.path"],
+        catalog=CatalogSettings(catalog, _below(CATALOG, props)) if catalog else None,
+        keys=tuple(values["pk.fields"]),
+        column=values["incrementing.column.name"],
+        options=_below(OPTIONS, props),
+    )
+
+
+def _below(prefix: str, props: Mapping[str, str]) -> dict[str, str]:
+    return {key.removeprefix(prefix): text for key, text in props.items() if key.startswith(prefix)}
