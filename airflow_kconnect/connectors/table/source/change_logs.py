@@ -41,9 +41,9 @@ class ChangeLog(ABC):
     def check(self, start: int | None, end: int) -> None:
         """:raises DataError: what has changed between two states can no longer be read."""
 
-    @abstractmethod
     def whole(self, at: int) -> DataFrame:
         """All rows of a state."""
+        return self.spark.sql(f"SELECT * FROM {self.table} VERSION AS OF {at}")
 
     @abstractmethod
     def changes(self, start: int, end: int) -> DataFrame:
@@ -71,9 +71,6 @@ class IcebergChanges(ChangeLog):
         assert jvm is not None
         if start is not None and not jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(table, end, start):
             raise self.gone(start)
-
-    def whole(self, at: int) -> DataFrame:
-        return self.spark.read.option("snapshot-id", at).table(self.table)
 
     def changes(self, start: int, end: int) -> DataFrame:
         from pyspark.sql import functions as F
@@ -117,9 +114,6 @@ class DeltaChanges(ChangeLog):
         first = int(oldest[0]) if oldest is not None and oldest[0] is not None else 0
         if start is not None and start + 1 < first:
             raise self.gone(start)
-
-    def whole(self, at: int) -> DataFrame:
-        return self.spark.sql(f"SELECT * FROM {self.table} VERSION AS OF {at}")
 
     def changes(self, start: int, end: int) -> DataFrame:
         from pyspark.errors import PySparkException
