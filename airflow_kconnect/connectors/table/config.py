@@ -162,7 +162,7 @@ def settings_of(connector: str, values: Mapping[str, Any], props: Mapping[str, s
     return TableSettings(
         connector=connector,
         format=values["table.format"].strip().lower(),
-        catalog=None if catalog is None else CatalogSettings(catalog, _catalog_conf(values, props)),
+        catalog=None if catalog is None else CatalogSettings(catalog, catalog_conf(values["table.format"], props)),
         routing=Routing(
             values["table.name.format"],
             values["table.route.field"],
@@ -217,9 +217,10 @@ _CLASSES = {"iceberg": "org.apache.iceberg.spark.SparkCatalog"}
 """Of catalogs that a configuration may describe."""
 
 
-def _catalog_conf(values: Mapping[str, Any], props: Mapping[str, str]) -> dict[str, str]:
+def catalog_conf(table_format: str, props: Mapping[str, str]) -> dict[str, str]:
+    """What a configuration says of the catalog of tables of a format, with its class."""
     given = below(CATALOG, props)
-    class_name = _CLASSES.get(values["table.format"].strip().lower())
+    class_name = _CLASSES.get(table_format.strip().lower())
     return {"": class_name, **given} if given and class_name else {}
 
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidString, nullable
+from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connectors.table.catalogs import define_catalog_keys
+from airflow_kconnect.connectors.table.config import CATALOG, below, catalog_conf
 from airflow_kconnect.connectors.table.formats.registry import FORMATS
+from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 
 CHANGES, INCREMENTING, BULK = "changes", "incrementing", "bulk"
-CATALOG, OPTIONS = "table.catalog.", "table.read."
+OPTIONS = "table.read."
 PREFIXES = (CATALOG, OPTIONS)
 
 
@@ -44,7 +48,7 @@ class SourceSettings:
 def source_keys() -> ConfigDef:
     """All keys; those below `PREFIXES` have any names."""
     high, medium = Importance.HIGH, Importance.MEDIUM
-    return (
+    config = (
         ConfigDef()
         .define("table.format", Type.STRING, importance=high, validator=NonEmptyString(), example="iceberg",
                 documentation="`iceberg`, `delta` or any other format that Spark reads and the worker allows.")
@@ -67,6 +71,8 @@ def source_keys() -> ConfigDef:
         .define("topic", Type.STRING, importance=high, validator=NonEmptyString(),
                 documentation="Topic of the records.", example="orders")
     )  # fmt: skip
+    define_jars_key(config, KCONNECT)
+    return define_catalog_keys(config)
 
 
 def source_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
@@ -96,12 +102,8 @@ def settings_of(values: Mapping[str, Any], props: Mapping[str, str]) -> SourceSe
         topic=values["topic"],
         table=f"{catalog}.{name}" if catalog and name else name,
         path=values["table.path"],
-        catalog=CatalogSettings(catalog, _below(CATALOG, props)) if catalog else None,
+        catalog=CatalogSettings(catalog, catalog_conf(values["table.format"], props)) if catalog else None,
         keys=tuple(values["pk.fields"]),
         column=values["incrementing.column.name"],
-        options=_below(OPTIONS, props),
+        options=below(OPTIONS, props),
     )
-
-
-def _below(prefix: str, props: Mapping[str, str]) -> dict[str, str]:
-    return {key.removeprefix(prefix): text for key, text in props.items() if key.startswith(prefix)}

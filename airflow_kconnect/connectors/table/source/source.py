@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.source import (
     ExactlyOnceSupport,
     NativeSourceConnector,
@@ -22,6 +23,9 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
+from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
+from airflow_kconnect.connectors.table.config import CATALOG, below
+from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.source.config import (
     BULK,
     CHANGES,
@@ -73,6 +77,21 @@ class SparkTableSourceConnector(NativeSourceConnector):
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:
         return ExactlyOnceSupport.SUPPORTED
+
+    @classmethod
+    def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
+        needs = needs_of(props["table.format"].strip().lower(), spark_version, jars=props.get(JARS))
+        return with_catalog(needs, below(CATALOG, props), props)
+
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        cls.refuse_wrong_offsets(props, offsets, _offset_problems)
+        return True
+
+    def check(self) -> None:
+        check_connections(self.props)
 
     @property
     def _partition(self) -> dict[str, Any]:
@@ -213,13 +232,19 @@ class SparkTableSourceConnector(NativeSourceConnector):
     def _open(self, spark: SparkSession) -> SparkSession:
         """:raises ConfigError: there is no such table."""
         if self._spark is None:
-            catalog = self._settings.catalog
-            for key, text in (catalog.conf if catalog else {}).items():
-                spark.conf.set(f"spark.sql.catalog.{catalog.name}{'.' + key if key else ''}", text)  # type: ignore[union-attr]
+            if self._settings.catalog is not None:
+                use_catalog(spark, self._settings.catalog)
             if self._settings.table is not None and not spark.catalog.tableExists(self._settings.table):
                 raise ConfigError({"table.name": [f"there is no table {self._settings.table}"]}, self.props.get("name"))
             self._spark = spark
         return spark
+
+
+def _offset_problems(partition: Mapping[str, Any], offset: Offset) -> list[str]:
+    known = ("snapshot", "version", "incrementing")
+    if len(offset) == 1 and all(name in known and isinstance(value, int) for name, value in offset.items()):
+        return []
+    return [f"{dict(offset)} of {dict(partition)}: expected one whole number, named {', '.join(known)}"]
 
 
 def _state_of(format_: str) -> str:
