@@ -133,3 +133,13 @@ def test_files_of_any_format_of_spark(
         mode="incrementing", **{"incrementing.column.name": "id", "table.path": str(tmp_path / "files")}
     )
     assert report.records["written"] == 5
+
+
+def test_a_catalog_of_the_configuration_is_the_runs_own(
+    spark: SparkSession, worker_props: dict[str, str], tmp_path: Path, lake: str
+) -> None:
+    source = Source(spark, worker_props, "iceberg", "shop.orders")
+    own = {"table.catalog": unique("mine").replace("-", "_"), "table.catalog.type": "hadoop"}
+    source.config |= own | {"table.catalog.warehouse": str(tmp_path)}
+    with pytest.raises(ConfigError, match=r"there is no table mine_\w+\.shop\.orders"):
+        source.run()
