@@ -18,7 +18,8 @@ from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
 
 _VERSION = "1.9.2"
-SINK = (f"org.apache.iceberg:iceberg-kafka-connect:{_VERSION}", f"org.apache.iceberg:iceberg-parquet:{_VERSION}")
+NEWEST = "1.12.0"
+"""The version whose keys and columns our own sink has."""
 AWS = (f"org.apache.iceberg:iceberg-aws:{_VERSION}", f"org.apache.iceberg:iceberg-aws-bundle:{_VERSION}")
 
 
@@ -28,17 +29,18 @@ FileOf = Callable[[str], Path]
 """The file of a URI."""
 
 
-def iceberg_folder(folder: Path, *others: str) -> Path:
+def iceberg_folder(folder: Path, *others: str, version: str = _VERSION) -> Path:
     """A folder for `plugin.path`: the sink, and Parquet and Hadoop's client, which its artifact does not ask for.
 
     :param others: Maven coordinates of what is needed besides, in the same plug-in.
     """
+    sink = [f"org.apache.iceberg:iceberg-{name}:{version}" for name in ("kafka-connect", "parquet")]
     plugin = folder / "iceberg-kafka-connect"
     plugin.mkdir(parents=True)
     home = spark_home()
     assert home is not None
     hadoop = list((home / "jars").glob("hadoop-client-*.jar"))
-    for jar in [*resolved(ivy.resolve([*SINK, *others], java=find_java()).glob("*.jar")), *hadoop]:
+    for jar in [*resolved(ivy.resolve([*sink, *others], java=find_java()).glob("*.jar")), *hadoop]:
         (plugin / jar.name).symlink_to(jar)
     return folder
 
