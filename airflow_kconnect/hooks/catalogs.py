@@ -96,7 +96,7 @@ class _Fields:
         return {name.removeprefix(prefix): value for name, value in self._values.items() if name.startswith(prefix)}
 
     def text(self, name: str) -> str:
-        """A value that is no secret."""
+        """A value that is not a secret."""
         return str(self._values.get(name, ""))
 
     def reference(self, name: str) -> str:

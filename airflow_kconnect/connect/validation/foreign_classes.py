@@ -16,9 +16,10 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
         "DirectorySink writes files to a folder that all machines of Spark see",
     ),
     (
-        r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Iceberg|DeltaLake|Delta|Hudi)\w*",
+        r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Hudi)\w*",
         "DirectorySink writes Parquet files, which a later task can load",
     ),
+    (r".*(Iceberg|DeltaLake|Delta)\w*", "SparkTableSink writes tables of Iceberg and Delta Lake"),
     (r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*", "FileStreamSource reads lines of files and folders"),
     (r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?", "VerifiableSource generates records for tests"),
 )

@@ -1,7 +1,7 @@
 """Catalogs of Iceberg: what Spark needs for them, and how a session gets one without anything of it being shown.
 
 The settings of a session are in Spark's event log and on its pages with each query, redacted by the names of keys
-alone. So they are set, the session loads the catalog, and they are taken back: the catalog stays with the session.
+alone. So they are set, the session loads the catalog, and they are unset: the catalog stays with the session.
 """
 
 from __future__ import annotations
