@@ -111,10 +111,13 @@ def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
     """What is wrong with downloaded jars; None if nothing is, or if this package does not request these coordinates
     itself.
     """
-    released = json.loads(_CHECKSUMS.read_text(encoding="utf-8")).get(" ".join(coordinates))
-    if released is None:
-        return None
+    known = json.loads(_CHECKSUMS.read_text(encoding="utf-8"))
+    released = known.get(" ".join(coordinates))
     checksums = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.iterdir())}
+    if released is None:
+        # Of several that are not known together, the jars that each of them would bring alone; one may replace another.
+        released = {name: sha for each in coordinates for name, sha in known.get(each, {}).items() if name in checksums}
+        checksums = {name: sha for name, sha in checksums.items() if name in released}
     if missing := sorted(released.keys() - checksums.keys()):
         return f"{', '.join(missing)} is missing"
     wrong = [name for name, checksum in checksums.items() if released.get(name) != checksum]

@@ -149,6 +149,15 @@ class TestReleasedJars:
             ivy.resolve(COORDINATES, java=fake_java(tmp_path, script), cache=tmp_path / "cache")
         assert list((tmp_path / "cache" / "jars").glob("*/*.jar")) == []
 
+    def test_of_several_each_is_known_by_itself(self, tmp_path: Path, pinned: None) -> None:
+        known = {"some.group:thing:1.0": {"thing-1.0.jar": hashlib.sha256(b"jar\n").hexdigest()}}
+        (tmp_path / "checksums.json").write_text(json.dumps(known))
+        more = DOWNLOADS + DOWNLOADS.replace('thing-1.0.jar";;', 'more-1.0.jar";;')
+        assert ivy.resolve(COORDINATES, java=fake_java(tmp_path, more), cache=tmp_path / "cache").is_dir()
+        changed = fake_java(tmp_path, more.replace("echo jar", "echo other"))
+        with pytest.raises(SetupError, match=r"thing-1\.0\.jar is not what was released"):
+            ivy.resolve(COORDINATES, java=changed, cache=tmp_path / "another")
+
 
 class TestFailures:
     def test_no_network(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
