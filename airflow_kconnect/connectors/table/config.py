@@ -130,7 +130,7 @@ def _define_columns(config: ConfigDef) -> None:
                   validator=LambdaValidator(_metadata_problem), group=_COLUMNS)  # fmt: skip
     config.define("table.schemaless.values", Type.STRING, "json", medium,
                   "What happens to values without a schema. json: a column of JSON texts. variant: a column of "
-                  "VARIANT, where the format has it. fail: the record is refused.",
+                  "VARIANT, where the format has it. columns: a column for each member. fail: the record is refused.",
                   validator=ValidString.in_case_insensitive(*SCHEMALESS), group=_COLUMNS)  # fmt: skip
     config.define("string.output.value.column.name", Type.STRING, "record_value", low,
                   "Column of values that are no structs.", validator=NonEmptyString(), group=_COLUMNS)  # fmt: skip

@@ -130,6 +130,7 @@ def table_settings(props: Mapping[str, str], values: Mapping[str, Any]) -> Table
         properties=below(props, PROPERTIES),
         write_options={OPTIONS[key]: text for key, text in below(props, WRITE_PROPERTIES).items() if key in OPTIONS},
         own={table: _own(keys, upserts=values[UPSERT_MODE]) for table, keys in of_tables(props).items()},
+        schemaless="columns",
         optional=values[OPTIONAL],
         case_insensitive=values[ANY_CASE],
     )

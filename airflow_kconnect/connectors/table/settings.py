@@ -11,8 +11,8 @@ NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_v
 METADATA = {part: f"__connect_{part}" for part in ("topic", "partition", "offset", "timestamp", "key")}
 """Parts of a record besides its value -> names of their columns, unless others are chosen."""
 
-SCHEMALESS = ("json", "variant", "fail")
-"""What can happen to values without a schema."""
+SCHEMALESS = ("json", "variant", "columns", "fail")
+"""What can happen to values without a schema: a column of texts, of variants, one for each member, an error."""
 
 KINDS = (ADD, WIDEN, OPTIONAL) = ("add", "widen", "optional")
 """Of changes of a table."""
