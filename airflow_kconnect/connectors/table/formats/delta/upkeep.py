@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 _HOUR_MS = 3_600_000
 _CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 _CHECKED_HOURS = 168
+_LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"  # 10,000 tasks, however few files there are
+_LOGGED = "spark.databricks.delta.vacuum.logging.enabled"  # how many files it has removed
 
 
 class DeltaUpkeep:
@@ -50,7 +54,7 @@ class DeltaUpkeep:
         } | facts
 
     def _hours(self) -> int:
-        hours = math.ceil((int(time.time() * 1000) - self._order.older_than_ms) / _HOUR_MS)
+        hours = max(math.ceil((int(time.time() * 1000) - self._order.older_than_ms) / _HOUR_MS), 0)
         checked = str(self._spark.conf.get(_CHECK, "true")).lower() != "false"
         if checked and hours < _CHECKED_HOURS:
             text = f"Delta keeps at least {_CHECKED_HOURS // 24} days, unless `{_CHECK}` of Spark is false"
@@ -58,11 +62,25 @@ class DeltaUpkeep:
         return hours
 
     def _vacuum(self, hours: int, *, dry_run: bool) -> int:
-        """How many files it has removed."""
-        found = self._spark.sql(f"VACUUM {self._name} RETAIN {hours} HOURS DRY RUN").count()
-        if not dry_run:
-            self._spark.sql(f"VACUUM {self._name} RETAIN {hours} HOURS")
-        return found
+        """How many files it has removed, or would remove."""
+        statement = f"VACUUM {self._name} RETAIN {hours} HOURS"
+        with self._settings({_LISTING: str(max(8, 4 * self._spark.sparkContext.defaultParallelism)), _LOGGED: "true"}):
+            if dry_run:
+                return self._spark.sql(f"{statement} DRY RUN").count()
+            self._spark.sql(statement)
+        metrics = self._newest().operationMetrics or {}
+        return int(metrics.get("numDeletedFiles") or 0)
+
+    @contextmanager
+    def _settings(self, conf: Mapping[str, str]) -> Iterator[None]:
+        before = {key: self._spark.conf.get(key, None) for key in conf}
+        for key, value in conf.items():
+            self._spark.conf.set(key, value)
+        try:
+            yield
+        finally:
+            for key, was in before.items():
+                self._spark.conf.unset(key) if was is None else self._spark.conf.set(key, was)
 
     def _checkpoint(self) -> None:
         jvm, session = self._spark._jvm, self._spark._jsparkSession
@@ -70,9 +88,13 @@ class DeltaUpkeep:
         jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session, self._detail().location).checkpoint()
 
     def _totals(self) -> dict[str, int]:
-        (newest,) = self._spark.sql(f"DESCRIBE HISTORY {self._name} LIMIT 1").collect()
         detail = self._detail()
-        return {"files": detail.numFiles, "bytes": detail.sizeInBytes, "version": newest.version}
+        return {"files": detail.numFiles, "bytes": detail.sizeInBytes, "version": self._newest().version}
+
+    def _newest(self) -> Any:
+        """The last entry of the history."""
+        (newest,) = self._spark.sql(f"DESCRIBE HISTORY {self._name} LIMIT 1").collect()
+        return newest
 
     def _detail(self) -> Any:
         (detail,) = self._spark.sql(f"DESCRIBE DETAIL {self._name}").collect()
