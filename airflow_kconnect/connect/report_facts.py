@@ -24,7 +24,7 @@ _LABELS = {
 }
 # Notes that are shown otherwise, or tell only what is usual.
 _UNSHOWN = frozenset(
-    {"already_replayed", "dry_run", "ended", "hosted", "more", "plugin_version", "rounds", "tables"}
+    {"already_replayed", "dry_run", "ended", "hosted", "more", "plugin_version", "rounds"}
     | {"would_read", "would_read_offsets"}
 )
 _MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it again"
@@ -60,10 +60,10 @@ def report_facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def _notes(notes: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    if tables := notes.get("tables"):
-        yield "Tables", "\n".join(f"{table}: {_of_table(facts)}" for table, facts in tables.items())
     for name, note in notes.items():
-        if name not in _UNSHOWN:
+        if name == "tables" and isinstance(note, dict):
+            yield "Tables", "\n".join(f"{table}: {_of_table(facts)}" for table, facts in note.items())
+        elif name not in _UNSHOWN:
             yield _LABELS.get(name, name), size_text(note) if name == "bytes" else _note(note)
 
 

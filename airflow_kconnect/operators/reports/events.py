@@ -42,15 +42,18 @@ def event_facts(report: Mapping[str, Any], topic: str | None = None) -> dict[str
         "partitions": len(positions),
         "guarantee": report["guarantee"],
         **({"replay": report["replay"], "ranges": ranges[:_MOST]} if report["replay"] else {}),
-        **({"tables": _tables(report)} if report.get("notes", {}).get("tables") else {}),
+        **({"tables": tables} if (tables := _tables(report)) else {}),
         **({"lag": dict(list(report["lag"].items())[:_MOST])} if report["lag"] else {}),
     }
 
 
 def _tables(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Of each table its newest snapshot, and the partitions that got rows, as far as they are known."""
-    tables = list(report["notes"]["tables"].items())[:_MOST]
-    return {table: {name: facts[name] for name in _OF_TABLE if name in facts} for table, facts in tables}
+    tables = report.get("notes", {}).get("tables")
+    if not isinstance(tables, dict):  # JDBC sinks name theirs
+        return {}
+    facts_of = list(tables.items())[:_MOST]
+    return {table: {name: facts[name] for name in _OF_TABLE if name in facts} for table, facts in facts_of}
 
 
 def add_topic_events(context: Context, alias: AssetAlias, server: str, report: Mapping[str, Any]) -> None:

@@ -38,3 +38,11 @@ def test_a_run_that_is_not_complete_says_why() -> None:
     facts = dict(report_facts(_report(incomplete=["max_records"], notes={"held_back": {"a": 1}, "rounds": 2})))
     assert facts["Not complete"].startswith("`kconnect.max.records` ended this run")
     assert (facts["Held back"], "rounds" in facts) == ('{"a": 1}', False)
+
+
+def test_tables_have_a_line_each_and_plain_names_stay() -> None:
+    tables = {"lake.a": {"files": 2, "snapshots": 1, "bytes": 1_500_000, "partitions": ["day=1"], "location": "s3://b"}}
+    assert dict(report_facts(_report(notes={"bytes": 1_500_000, "tables": tables})))["Tables"] == (
+        "lake.a: 2 files, 1 snapshots, 1.5 MB, in day=1"
+    )
+    assert dict(report_facts(_report(notes={"tables": ["shop.a"]})))["tables"] == '["shop.a"]'
