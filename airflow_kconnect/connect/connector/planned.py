@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
 
@@ -71,13 +72,38 @@ class PlanRecords(ABC):
         """
 
     @abstractmethod
-    def good(self, rows: DataFrame) -> DataFrame:
+    def look(self, topics: Collection[str] | None = None, first: int | None = None) -> RecordFrame:
+        """As `frame`, for a job that writes nothing, and so counts nothing.
+
+        :param first: at most this many offsets of each topic-partition.
+        """
+
+    @abstractmethod
+    def originals(self, topics: Collection[str] | None = None) -> RecordFrame:
+        """As `look`, with the column ``original``: a struct of ``key``, ``value``, ``timestamp``, ``headers``,
+        ``topic`` and ``partition``, as they are in Kafka.
+        """
+
+    @abstractmethod
+    def good(self, rows: DataFrame, own: Column | None = None, counted: Column | None = None) -> DataFrame:
         """The rows without an ``error``, and without this column. The others are counted as they pass, and dealt with
         afterwards: what was written is discarded if one of them must not be skipped.
 
-        Rows may be in one frame only, and each row of `frame` must be in one; they keep ``kafka_offset`` and ``error``
-        until here, and there may be neither more nor fewer of them.
+        Each row of `frame` must be in the rows, which keep ``kafka_offset`` and ``error`` until here, and there may be
+        neither more nor fewer of them. Where records are in several frames, each must be counted in one of them.
+
+        :param own: which rows are written; None: all.
+        :param counted: which rows are counted; None: those that are written.
         """
+
+    @abstractmethod
+    def attempt(self) -> AbstractContextManager[None]:
+        """A block that makes frames and writes them. If it raises, they count as not made, and can be made again."""
+
+    @property
+    @abstractmethod
+    def bad(self) -> int:
+        """How many bad records there were in the frames that were written."""
 
     @abstractmethod
     def announce(self, tables: Collection[str]) -> None:
@@ -102,7 +128,9 @@ class PlannedSinkConnector(SinkConnector):
     fails the job that writes it.
     """
     needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
-    """As in `NativeSinkConnector`."""
+    """As in `NativeSinkConnector`; with ``topic`` frames carry ``read_from``, with ``partition`` they have topics and
+    partitions.
+    """
     unwraps_change_events: bool = False
     """As in `NativeSinkConnector`."""
     keeps_deleted_rows: bool = False

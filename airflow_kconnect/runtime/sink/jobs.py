@@ -166,9 +166,10 @@ class SinkJobs:
     def _catalyst_job(
         self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress, *, reporting: bool
     ) -> Job:
-        reader = self._catalyst_reader(spark, splits, reporting=reporting)
+        reports = reporting and self._settings.errors.reports
+        reader = self._catalyst_reader(spark, splits, originals=reports)
         records, delivered = observed(read_splits(spark, reader), padded=False)
-        frame = self._frame(records, splits, reporting=reporting)
+        frame = self._frame(records, splits, originals=reports)
         self._tell_first_shapes(spark, reader)
         rows = self._kind.rows(frame)
         writing = self._writing(splits, self._kind.writers(frame, len(splits)), progress)
@@ -177,21 +178,21 @@ class SinkJobs:
         return with_reports(rows, sink_writer(writing)), delivered
 
     def frame(
-        self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress
+        self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress, *, originals: bool = False
     ) -> tuple[RecordFrame, Callable[[], int]]:
         """The records of the splits, and how many the readers have delivered, when they have.
 
         :param progress: gets what was read: Spark's writers do not count.
+        :param originals: the records as they are in Kafka go along, with topic and partition.
         """
-        reader = replace(self._catalyst_reader(spark, splits, reporting=False), progress=progress)
+        reader = replace(self._catalyst_reader(spark, splits, originals=originals), progress=progress)
         records, delivered = observed(read_splits(spark, reader), padded=False)
-        return self._frame(records, splits, reporting=False), delivered
+        return self._frame(records, splits, originals=originals, located=originals), delivered
 
-    def _catalyst_reader(self, spark: SparkSession, splits: list[SinkSplit], *, reporting: bool) -> ReaderSettings:
+    def _catalyst_reader(self, spark: SparkSession, splits: list[SinkSplit], *, originals: bool) -> ReaderSettings:
         parsers = [decoder.parsers for _, decoder in self._decoders]
-        reports = reporting and self._settings.errors.reports
         reader = self._reader(
-            splits, self._needed_columns(reports=reports), parsers, keeps_parsed=reports or self._dead_letters
+            splits, self._needed_columns(reports=originals), parsers, keeps_parsed=originals or self._dead_letters
         )
         return replace(reader, largest=use_batches_of(spark, self._record_bytes))
 
@@ -202,7 +203,9 @@ class SinkJobs:
         if not firsts:
             return
         heads = [replace(split, end=min(split.end, split.start + _HEAD)) for _, split in sorted(firsts.items())]
-        frame = self._frame(read_splits(spark, replace(reader, splits=tuple(heads))), heads, reporting=True)
+        frame = self._frame(
+            read_splits(spark, replace(reader, splits=tuple(heads))), heads, originals=self._settings.errors.reports
+        )
         shapes = first_shapes(frame)
         for index, split in reversed(list(enumerate(heads))):
             if index in shapes:
@@ -242,21 +245,24 @@ class SinkJobs:
             replayed_topics=frozenset(self.own_topics) if self._dead_letters else None,
         )
 
-    def _frame(self, rows: DataFrame, splits: list[SinkSplit], *, reporting: bool) -> RecordFrame:
+    def _frame(
+        self, rows: DataFrame, splits: list[SinkSplit], *, originals: bool, located: bool = False
+    ) -> RecordFrame:
         """The records of the splits, decoded and transformed.
 
-        :param reporting: what is wrong with a record may be reported, with the record as it is in Kafka.
+        :param originals: what is wrong with a record may be reported: the record goes along as it is in Kafka.
+        :param located: so do its topic and partition.
         """
-        reports = reporting and self._settings.errors.reports
-        carried = ("original",) if reports else ()
+        located = located or self._dead_letters
+        carried = ("original",) if originals else ()
         if "topic" in self._kind.needs:
             rows, carried = with_topic(rows, splits, _READ_FROM), (*carried, _READ_FROM)
-        if self._chain.links or self._kind.unwraps_change_events or self._dead_letters:
+        if self._chain.links or self._kind.unwraps_change_events or located or "partition" in self._kind.needs:
             rows = with_topic_partition(rows, splits)
         if self._dead_letters:
             rows = as_before(rows, self.own_topics)
-        if reports:
-            rows = rows.withColumn("original", original_in_kafka(with_topic_partition=self._dead_letters))
+        if originals:
+            rows = rows.withColumn("original", original_in_kafka(with_topic_partition=located))
         frame = decoded_frame(rows, self._key, self._value, carried, keeps_key=self._keeps_key)
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,9 +21,9 @@ from airflow_kconnect.runtime.sink.writer import uncounted
 from airflow_kconnect.runtime.spark_jobs import cause_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import Column, DataFrame, Observation
 
-    Frames = Callable[[list[SinkSplit]], tuple[RecordFrame, Callable[[], int]]]
+    Frames = Callable[[list[SinkSplit], bool], tuple[RecordFrame, Callable[[], int]]]
 
 _STOPPED = "KCONNECT_ROW_STOPPED"
 _PATIENCE_S = 60.0
@@ -30,7 +32,8 @@ _PATIENCE_S = 60.0
 class KafkaPlanRecords(PlanRecords):
     """Makes frames of the splits of a plan, and counts.
 
-    :param frame_of: makes the frame of some splits; its second value returns how many records were read, afterwards.
+    :param frame_of: makes the frame of some splits, with the records as they are in Kafka or without; its second value
+        returns how many records were read, afterwards.
     :param announce: see `PlanRecords.announce`.
     :param at_once: what is written is visible at once: see `PlannedSinkConnector.staged`.
     :param tolerant: bad records are skipped.
@@ -53,32 +56,55 @@ class KafkaPlanRecords(PlanRecords):
         self._counted: list[Observation] = []
 
     def frame(self, topics: Collection[str] | None = None) -> RecordFrame:
-        some = [split for split in self._splits if topics is None or split.topic in topics]
-        frame, delivered = self._frame_of(some)
+        frame, delivered = self._frame_of(self._splits_of(topics), False)
         self._delivered.append(delivered)
         return frame
 
-    def good(self, rows: DataFrame) -> DataFrame:
+    def look(self, topics: Collection[str] | None = None, first: int | None = None) -> RecordFrame:
+        splits = self._splits_of(topics)
+        if first is not None:
+            splits = [replace(split, end=min(split.end, split.start + first)) for split in _firsts(splits)]
+        return self._frame_of(splits, False)[0]
+
+    def originals(self, topics: Collection[str] | None = None) -> RecordFrame:
+        return self._frame_of(self._splits_of(topics), True)[0]
+
+    def _splits_of(self, topics: Collection[str] | None) -> list[SinkSplit]:
+        return [split for split in self._splits if topics is None or split.topic in topics]
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        delivered, counted = len(self._delivered), len(self._counted)
+        try:
+            yield
+        except BaseException:
+            del self._delivered[delivered:], self._counted[counted:]
+            raise
+
+    def good(self, rows: DataFrame, own: Column | None = None, counted: Column | None = None) -> DataFrame:
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        error = F.col("error")
+        error, everything = F.col("error"), F.lit(True)
+        own = everything if own is None else F.coalesce(own, F.lit(False))
+        counts = own if counted is None else F.coalesce(counted, F.lit(False))
         is_good, is_dropped, is_record = error.isNull(), error == DROPPED, is_record_error(error)
         observation = Observation()
         self._counted.append(observation)
         rows = rows.observe(
             observation,
             F.count(F.lit(1)).alias("seen"),
-            F.count_if(is_good).alias("good"),
-            F.count_if(is_dropped).alias("dropped"),
-            F.count_if(error.isNotNull() & ~is_dropped & ~is_record).alias("others"),
+            F.count_if(counts & is_good).alias("good"),
+            F.count_if(counts & is_dropped).alias("dropped"),
+            F.count_if(counts & ~is_good & ~is_dropped).alias("bad"),
+            F.count_if(counts & ~is_good & ~is_dropped & ~is_record).alias("others"),
         )
         if self._at_once:
-            skipped = is_good | is_dropped | (is_record if self._tolerant else F.lit(False))
+            skipped = is_good | is_dropped | ~counts | (is_record if self._tolerant else F.lit(False))
             is_good = F.when(F.coalesce(skipped, F.lit(False)), is_good).otherwise(
                 F.raise_error(F.lit(_STOPPED)).cast("boolean")
             )
-        return rows.where(is_good).drop("error")
+        return rows.where(is_good & own).drop("error")
 
     def announce(self, tables: Collection[str]) -> None:
         self._announce(tables)
@@ -95,8 +121,7 @@ class KafkaPlanRecords(PlanRecords):
 
     @property
     def bad(self) -> int:
-        """How many records were neither."""
-        return self._count("seen") - self.written - self.filtered
+        return self._count("bad")
 
     @property
     def unknown(self) -> int:
@@ -111,6 +136,11 @@ class KafkaPlanRecords(PlanRecords):
 
     def _count(self, name: str) -> int:
         return sum(_soon(partial(_counted, each, name)) for each in self._counted)
+
+
+def _firsts(splits: list[SinkSplit]) -> list[SinkSplit]:
+    """The first split of each topic-partition."""
+    return list({split.topic_partition: split for split in sorted(splits, key=lambda split: -split.start)}.values())
 
 
 def _counted(observation: Observation, name: str) -> int:

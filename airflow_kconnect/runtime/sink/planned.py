@@ -171,7 +171,7 @@ class PlannedRun(SinkRun):
             records = KafkaPlanRecords(
                 plan,
                 splits,
-                lambda some: self._jobs.frame(spark, some, monitor.address),
+                lambda some, originals: self._jobs.frame(spark, some, monitor.address, originals=originals),
                 lambda tables: self._plans.announce(producer, tables, self._reached),
                 at_once=not self._target.staged,
                 tolerant=self._settings.errors.tolerant,

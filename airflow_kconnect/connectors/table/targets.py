@@ -1,0 +1,199 @@
+"""What of a plan goes to which table: by topics, or by what each record says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from airflow_kconnect.connect.connector.planned import PlanRecords
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.table.routes import ERROR, READ_FROM, ROUTES, constant, routed, topic_of
+from airflow_kconnect.connectors.table.routing import by_record, full_name, table_of
+from airflow_kconnect.connectors.table.settings import TableSettings
+from airflow_kconnect.connectors.table.shapes import PartShape, ShapeBook, only, shapes_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_HEAD = 100
+"""How many offsets of a topic-partition are looked at to know the shapes of its table."""
+_TABLES_MAX = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """The records of a table in a plan.
+
+    :param own: which rows of the frame they are; None: all.
+    :param counted: which rows are counted with them; None: they.
+    """
+
+    frame: RecordFrame
+    own: Column | None = None
+    counted: Column | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table to which records of a plan go.
+
+    :param name: without prefix. :param full_name: with it, as Spark's SQL has it.
+    :param topics: from which its records are read; None: from all.
+    :param shapes: that they have; None: any.
+    :param others: all tables of the plan, if records say where they go.
+    """
+
+    name: str
+    full_name: str
+    topics: tuple[str, ...] | None = None
+    shapes: tuple[PartShape, ...] | None = None
+    others: tuple[str, ...] = ()
+
+    def part(self, frame: RecordFrame, settings: TableSettings) -> Part:
+        """Its part of a frame."""
+        if not self.others:
+            return Part(frame if self.shapes is None else only(frame, self.shapes, strict=True))
+        frame = with_known_routes(routed(frame, settings), self.others)
+        frame = frame if self.shapes is None else only(frame, self.shapes, strict=False)
+        first = F.get(ROUTES, F.lit(0))
+        counted = first == self.name
+        if self.name == self.others[0]:  # this one takes those that go nowhere
+            counted = F.coalesce(counted, F.lit(False)) | F.coalesce(~first.isin(list(self.others)), F.lit(True))
+        return Part(frame, F.array_contains(ROUTES, self.name), counted)
+
+
+def with_known_routes(frame: RecordFrame, tables: Sequence[str]) -> RecordFrame:
+    """Records are bad if their table is none of these: it is missing."""
+    first = F.get(ROUTES, F.lit(0))
+    text = F.concat(F.lit(f"{ERROR}there is no table "), first, F.lit(", and `auto.create` is false"))
+    is_missing = first.isNotNull() & ~first.isin(list(tables))
+    return frame.with_columns({"error": F.coalesce(F.col("error"), F.when(is_missing, text))})
+
+
+class Targets:
+    """Finds the tables of plans, and knows what it has found.
+
+    :param transforms: whether transformations may have changed topics.
+    """
+
+    def __init__(self, settings: TableSettings, *, transforms: bool) -> None:
+        self._settings, self._routing, self._transforms = settings, settings.routing, transforms
+        self._book = ShapeBook()
+        self._topics: dict[str, str] = {}
+        self._unplaced: list[PartShape] = []
+
+    def find(self, records: PlanRecords) -> list[Target]:
+        """The tables of a plan.
+
+        :raises ConfigError: a topic has no valid table.
+        :raises DataError: records name too many.
+        """
+        if by_record(self._routing) or self._routing.patterns:
+            return self._named(records)
+        for topic in records.plan.topics:
+            if topic not in self._topics and (name := self._topic_name(records, topic)) is not None:
+                self._topics[topic] = table_of(self._routing, name)
+        if any(topic not in self._topics for topic in records.plan.topics):
+            return self._named(records)
+        return self._of_topics(records)
+
+    def learn(self, records: PlanRecords, target: Target) -> Target:
+        """Look at all records of a table that has met one of another shape; what is known of it now."""
+        found = self._look(records.look(target.topics))
+        for name, shapes in found.items():
+            self._book.add(name, shapes)
+        return replace(target, shapes=tuple(self._book.of(target.name)))
+
+    def _topic_name(self, records: PlanRecords, topic: str) -> str | None:
+        """The topic's name after all transformations; None: it depends on records."""
+        if not self._transforms:
+            return topic
+        frame = records.look([topic])
+        return constant(frame.df, topic_of(frame))
+
+    def _of_topics(self, records: PlanRecords) -> list[Target]:
+        tables: dict[str, list[str]] = defaultdict(list)
+        for topic in records.plan.topics:
+            tables[self._topics[topic]].append(topic)
+        frame = records.look(first=_HEAD)
+        several = len(set(self._topics.values())) > 1
+        if several:
+            self._place(records, frame, list(tables))
+        else:
+            self._book.add(next(iter(tables)), shapes_of(frame))
+        all_known = len(frame.value.shapes) <= 1 and len(frame.key.shapes) <= 1
+        return [
+            Target(
+                name,
+                self._full_name(name),
+                tuple(topics),
+                None if not several or all_known else tuple(self._book.of(name)),
+            )
+            for name, topics in tables.items()
+        ]
+
+    def _place(self, records: PlanRecords, frame: RecordFrame, tables: Sequence[str]) -> None:
+        """Find out which shapes are whose: the beginnings of topics tell most, and records the rest."""
+        if all(map(self._book.of, tables)) and not self._unknown(frame, tables):
+            return
+        self._add(self._look(frame))
+        if self._unknown(frame, tables):
+            self._add(self._look(records.look()))
+            self._unplaced += self._unknown(frame, tables)  # of bad records
+
+    def _unknown(self, frame: RecordFrame, tables: Sequence[str]) -> list[PartShape]:
+        known = [shape for name in {*tables, *self._topics.values()} for shape in self._book.of(name)]
+        return [shape for shape in shapes_of(frame) if shape not in known and shape not in self._unplaced]
+
+    def _add(self, found: Mapping[str, Iterable[PartShape]]) -> None:
+        for name, shapes in found.items():
+            self._book.add(name, shapes)
+
+    def _named(self, records: PlanRecords) -> list[Target]:
+        """The tables that the records of a plan name."""
+        found = self._look(records.look())
+        if len(found) > _TABLES_MAX:
+            where = self._routing.header or self._routing.value_field
+            raise DataError(
+                f"records name {len(found)} tables by `{where}` in one plan: more than {_TABLES_MAX} are probably no"
+                " names of tables. Choose another field or header, or filter these records"
+            )
+        names = tuple(sorted(found))
+        return [Target(name, self._full_name(name), None, tuple(found[name]), names) for name in names]
+
+    def _look(self, frame: RecordFrame) -> dict[str, list[PartShape]]:
+        """Table -> the shapes of its records, by a job."""
+        if self._topics and not by_record(self._routing) and not self._routing.patterns:
+            names = [item for pair in self._topics.items() for item in map(F.lit, pair)]
+            frame = frame.with_columns({ROUTES: F.array(F.element_at(F.create_map(*names), F.col(READ_FROM)))})
+        else:
+            frame = routed(frame, self._settings)
+        tags = [_tag(frame, part).alias(part) for part in ("key", "value")]
+        good = frame.df.where(F.col("error").isNull())
+        rows = good.select(F.explode(ROUTES).alias("name"), *tags).distinct().collect()
+        found: dict[str, list[PartShape]] = {}
+        for row in rows:
+            shapes = found.setdefault(row["name"], [])
+            for part in ("key", "value"):
+                if row[part] is not None and (shape := (part, getattr(frame, part).shapes[row[part]])) not in shapes:
+                    shapes.append(shape)
+        return found
+
+    def _full_name(self, name: str) -> str:
+        try:
+            return full_name(self._routing, name)
+        except ValueError as error:
+            text = f"names the table {name!r}, which is no name of a table: {error}"
+            raise ConfigError({"table.name.format": [text]}, self._settings.connector) from error
+
+
+def _tag(frame: RecordFrame, part: str) -> Column:
+    union = getattr(frame, part)
+    if union.tag is not None:
+        return F.col(union.tag)
+    return F.lit(0 if union.shapes else None).cast("int")
