@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from airflow_kconnect.connectors.table.settings import Routing
+from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, Routing, TableSettings
 
-TOPIC, ROUTE = "${topic}", "${route}"
+TOPIC, ROUTE, TABLE = "${topic}", "${route}", "${table}"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`(\.|$)")
 
@@ -42,6 +42,17 @@ def full_name(routing: Routing, name: str) -> str:
     return ".".join(map(_quoted, (*routing.prefix, *parts_of(name))))
 
 
+def own_name(routing: Routing, full_name: str) -> str:
+    """The name without its prefix, as settings of single tables have it."""
+    return ".".join(map(_quoted, parts_of(full_name)[len(routing.prefix) :]))
+
+
+def with_suffix(name: str, suffix: str) -> str:
+    """The name of a table next to another one."""
+    *before, last = parts_of(name)
+    return ".".join(map(_quoted, (*before, last + suffix)))
+
+
 def _quoted(part: str) -> str:
     return part if _PLAIN.fullmatch(part) else f"`{part.replace('`', '``')}`"
 
@@ -61,3 +72,17 @@ def name_format(routing: Routing) -> str:
 def table_of(routing: Routing, topic: str) -> str:
     """The name of a topic's table, without prefix, where records say nothing."""
     return name_format(routing).replace(TOPIC, topic)
+
+
+def needed_parts(settings: TableSettings) -> frozenset[str]:
+    """Which parts of a record are used besides its value: see `PlannedSinkConnector.needs`."""
+    needed = {part if part in ("key", "timestamp") else "partition" for part in settings.metadata if part != "offset"}
+    if settings.pk_mode == RECORD_KEY:
+        needed.add("key")
+    if settings.mode == UPSERT:  # they say which one of several changes is the last
+        needed |= {"timestamp", "partition"}
+    if settings.routing.header and not settings.routing.patterns:
+        needed.add("headers")
+    if TOPIC in settings.routing.name_format:
+        needed.add("topic")
+    return frozenset(needed)

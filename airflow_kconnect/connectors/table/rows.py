@@ -14,6 +14,8 @@ from airflow_kconnect.connectors.directory.types import common_type, fitted
 
 def columns_of(frame: RecordFrame) -> T.StructType:
     """The columns that hold the values of all shapes."""
+    if frame.value.absent:
+        return T.StructType()
     types = [frame.df.schema[name].dataType for name in frame.value.columns]
     united = reduce(lambda one, other: common_type("value", one, other), types)
     assert isinstance(united, T.StructType)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 APPEND, UPSERT = "append", "upsert"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
@@ -107,6 +107,10 @@ class TableSettings:
     own: Mapping[str, OwnSettings] = field(default_factory=dict)
     optional: bool = False
     case_insensitive: bool = False
+
+    def of(self, table: str) -> TableSettings:
+        """The settings of one table, with what it has of its own."""
+        return replace(self, keys=self.keys_of(table), partition_by=self.partition_of(table), own={})
 
     def keys_of(self, table: str) -> tuple[str, ...]:
         """Names of the columns that identify a row of a table."""

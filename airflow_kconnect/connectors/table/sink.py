@@ -9,7 +9,7 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
@@ -18,15 +18,16 @@ from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.report import TablesReport
-from airflow_kconnect.connectors.table.routing import full_name, table_of
+from airflow_kconnect.connectors.table.routing import needed_parts, parts_of
 from airflow_kconnect.connectors.table.rules import format_of, rule_errors, rule_warnings
-from airflow_kconnect.connectors.table.settings import TableSettings
+from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, TableSettings
+from airflow_kconnect.connectors.table.tables import Tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connectors.table.formats.base import Table
+    from airflow_kconnect.connectors.table.writing import PlanWriter
 
 
 class SparkTableSinkConnector(PlannedSinkConnector):
@@ -38,16 +39,16 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         *("table.format", "table.catalog", "table.name.format", "auto.create", "auto.evolve"),
         *("insert.mode", "pk.mode", "pk.fields", "delete.enabled"),
     )
-    needs = frozenset[str]()
 
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
         self._settings = self.settings(props)
         self._class = table_class(self._settings.format)
         self.exactly_once, self.staged = self._class.exactly_once, self._class.staged
-        self._tables: dict[str, Table] = {}
+        self._tables = Tables(self._class, self._settings)
         self._report = TablesReport()
-        self._spark: SparkSession | None = None
+        self._writer: PlanWriter | None = None
+        self.needs = needed_parts(self._settings)
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -86,51 +87,59 @@ class SparkTableSinkConnector(PlannedSinkConnector):
     def open(self, spark: SparkSession) -> None:
         if self._settings.catalog is not None:
             use_catalog(spark, self._settings.catalog)
-        self._spark = spark
+        self._tables.spark = spark
 
     def is_published(self, plan: SinkPlan, table: str) -> bool:
-        return self._table(table).has(plan)
+        return self._tables[table].has(plan)
+
+    def check_kept(self, application: str, last: Mapping[str, int]) -> None:
+        # A plan without bad records has nothing for the tables of these, even if it has announced them.
+        last = {name: number for name, number in last.items() if not parts_of(name)[-1].endswith(DEAD_LETTERS)}
+        lost = {name: self._lost(application, name, number) for name, number in last.items()}
+        if texts := [f"{name} ({text})" for name, text in sorted(lost.items()) if text]:
+            raise DataError(
+                f"connector {self._settings.connector}: tables have lost what earlier runs wrote: {', '.join(texts)}."
+                " They were restored, rolled back, or dropped and created again. Alter the connector's offsets"
+                " (`kconnect offsets alter`) to where the contents of the tables end, and what is missing is written"
+                " again; or to where they are now, and it is not"
+            )
+
+    def _lost(self, application: str, name: str, number: int) -> str | None:
+        """What a table should have and does not."""
+        table = self._tables[name]
+        if table.columns() is None:
+            return "it is not there"
+        found = table.last_plan(application)
+        if found is None or found >= number:
+            return None
+        return f"plan {number} was its last one, and it has none after {found}"
 
     def judged(self, frame: RecordFrame) -> DataFrame:
-        return frame.df
+        return self._plan_writer().judged(frame)
 
     def write(self, records: PlanRecords) -> Collection[str]:
-        from airflow_kconnect.connectors.table.formats.base import TableDefinition
-        from airflow_kconnect.connectors.table.rows import columns_of, rows_of
+        return self._plan_writer().write(records)
 
-        written = []
-        for topic in records.plan.topics:
-            name = full_name(self._settings.routing, table_of(self._settings.routing, topic))
-            table, frame = self._table(name), records.frame([topic])
-            columns = table.columns()
-            if columns is None:
-                columns = columns_of(frame)
-                table.create(TableDefinition(columns))
-            elif table.has(records.plan):
-                continue
-            table.append(records.plan, records.good(rows_of(frame, columns)).drop("kafka_offset"))
-            written.append(name)
-        return written
+    def _plan_writer(self) -> PlanWriter:
+        if self._writer is None:
+            from airflow_kconnect.connectors.table.writing import PlanWriter
+
+            self._writer = PlanWriter(self._settings, self._tables, self.props)
+        return self._writer
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
-        published = {name: facts for name, table in self._tables.items() if (facts := table.publish(plan))}
-        return self._report.add({name: facts | self._tables[name].place() for name, facts in published.items()})
+        published = {table: facts for table in self._tables if (facts := table.publish(plan))}
+        return self._report.add({table.name: facts | table.place() for table, facts in published.items()})
 
     def run_warnings(self) -> list[str]:
         return self._report.warnings()
 
     def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
-        found = self._table(table)
+        found = self._tables[table]
         if found.columns() is None:
             raise ConfigError({"tables": [f"there is no table {table} of the format {self._settings.format}"]})
         return found.maintain(order)
 
     def discard(self, plan: SinkPlan) -> None:
-        for table in self._tables.values():
+        for table in self._tables:
             table.discard(plan)
-
-    def _table(self, name: str) -> Table:
-        if name not in self._tables:
-            assert self._spark is not None
-            self._tables[name] = self._class(self._spark, name, self._settings)
-        return self._tables[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ class Target:
         """Its part of a frame."""
         if not self.others:
             return Part(frame if self.shapes is None else only(frame, self.shapes, strict=True))
-        frame = with_known_routes(routed(frame, settings), self.others)
+        frame = with_routes(frame, settings, self.others)
         frame = frame if self.shapes is None else only(frame, self.shapes, strict=False)
         first = F.get(ROUTES, F.lit(0))
         counted = first == self.name
@@ -67,8 +67,14 @@ class Target:
         return Part(frame, F.array_contains(ROUTES, self.name), counted)
 
 
-def with_known_routes(frame: RecordFrame, tables: Sequence[str]) -> RecordFrame:
-    """Records are bad if their table is none of these: it is missing."""
+def with_routes(frame: RecordFrame, settings: TableSettings, tables: Collection[str] | None) -> RecordFrame:
+    """The frame with `ROUTES`.
+
+    :param tables: records are bad if the table that they name is none of these: it is missing. None: none is.
+    """
+    frame = routed(frame, settings)
+    if tables is None or not by_record(settings.routing):
+        return frame
     first = F.get(ROUTES, F.lit(0))
     text = F.concat(F.lit(f"{ERROR}there is no table "), first, F.lit(", and `auto.create` is false"))
     is_missing = first.isNotNull() & ~first.isin(list(tables))

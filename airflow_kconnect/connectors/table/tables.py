@@ -1,0 +1,36 @@
+"""The tables of a run: each is opened once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connectors.table.routing import own_name
+from airflow_kconnect.connectors.table.settings import TableSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from airflow_kconnect.connectors.table.formats.base import Table
+
+
+class Tables:
+    """Opens tables by their full names; knows which are open.
+
+    :param table_class: of their format.
+    """
+
+    def __init__(self, table_class: type[Table], settings: TableSettings) -> None:
+        self._class, self._settings = table_class, settings
+        self._open: dict[str, Table] = {}
+        self.spark: SparkSession | None = None
+
+    def __getitem__(self, full_name: str) -> Table:
+        if full_name not in self._open:
+            assert self.spark is not None
+            own = self._settings.of(own_name(self._settings.routing, full_name))
+            self._open[full_name] = self._class(self.spark, full_name, own)
+        return self._open[full_name]
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self._open.values())

@@ -1,0 +1,165 @@
+"""Writes a plan into its tables: which rows go where, what tables need for them, and what becomes of bad records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from airflow_kconnect.connect.connector.planned import PlanRecords
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.routes import ROUTES
+from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, parts_of, with_suffix
+from airflow_kconnect.connectors.table.rows import columns_of, rows_of
+from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, TableSettings
+from airflow_kconnect.connectors.table.shapes import is_other_shape, only
+from airflow_kconnect.connectors.table.tables import Tables
+from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ATTEMPTS = 3
+_RECORD, _NAME = "kconnect_record", "kconnect_name"
+
+
+class PlanWriter:
+    """What a sink has learnt about its tables lasts as long as the run.
+
+    :param props: the connector's configuration.
+    """
+
+    def __init__(self, settings: TableSettings, tables: Tables, props: Mapping[str, str]) -> None:
+        self._settings, self._tables = settings, tables
+        self._targets = Targets(settings, transforms=bool(props.get("transforms")))
+        self._found: list[Target] = []
+
+    def write(self, records: PlanRecords) -> Collection[str]:
+        """See `PlannedSinkConnector.write`."""
+        self._found = self._existing(self._targets.find(records))
+        names = [target.full_name for target in self._found]
+        if not names:
+            _count(records.good(with_routes(records.frame(), self._settings, ()).df))
+        elif not self._tables[names[0]].staged:
+            records.announce([*names, *(self._dead_letters_of(each.name) for each in self._found if self._keeps_bad)])
+        for n, target in enumerate(self._found):
+            self._found[n] = self._written(records, target)
+        return [*names, *(self._write_bad(records) if self._keeps_bad and records.bad else ())]
+
+    def judged(self, frame: RecordFrame) -> DataFrame:
+        """See `PlannedSinkConnector.judged`."""
+        targets = self._found or self._opened()
+        frame = with_routes(frame, self._settings, None if self._settings.creates else [each.name for each in targets])
+        for target in targets:
+            frame = self._judged_by(frame, target)
+        return frame.df
+
+    def _existing(self, targets: Sequence[Target]) -> list[Target]:
+        """Those whose tables are there, or may be created. Records that name others are bad."""
+        if self._settings.creates:
+            return list(targets)
+        missing = [target for target in targets if self._tables[target.full_name].columns() is None]
+        if not missing:
+            return list(targets)
+        if not missing[0].others or self._settings.routing.patterns:
+            text = f"is false, and there is no table {missing[0].full_name}: create it, or set `auto.create` to true"
+            raise ConfigError({"auto.create": [text]}, self._settings.connector)
+        there = [target for target in targets if target not in missing]
+        names = tuple(target.name for target in there)
+        return [replace(target, others=names) for target in there]
+
+    def _written(self, records: PlanRecords, target: Target) -> Target:
+        """Write the rows of one table; returns what is known of it now."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                with records.attempt():
+                    self._write(records, target)
+                break
+            except Exception as error:
+                if attempt == _ATTEMPTS or not is_other_shape(error):
+                    raise
+                target = self._targets.learn(records, target)
+        return target
+
+    def _write(self, records: PlanRecords, target: Target) -> None:
+        table = self._tables[target.full_name]
+        part = target.part(records.frame(target.topics), self._settings)
+        columns = self._columns(table, part.frame)
+        rows = records.good(rows_of(part.frame, columns), part.own, part.counted)
+        if not columns.fields or table.has(records.plan):
+            _count(rows)  # that of an interrupted run: its bad records may not be dealt with
+        else:
+            table.append(records.plan, rows.select(*(f"`{name}`" for name in columns.names)))
+
+    def _columns(self, table: Table, frame: RecordFrame) -> T.StructType:
+        """The columns of the table after it was created or changed for the records; none: no record needs the table."""
+        columns = table.columns()
+        if columns is not None:
+            return columns
+        settings = table.settings
+        wanted = columns_of(frame)
+        if not wanted.fields:
+            return wanted
+        return self._created(table, wanted, settings.keys, settings.partition_by)
+
+    def _created(self, table: Table, columns: T.StructType, keys: Sequence[str], parts: Sequence[str]) -> T.StructType:
+        settings = table.settings
+        location = settings.location and settings.location.replace(TABLE, parts_of(table.name)[-1])
+        table.create(TableDefinition(columns, tuple(keys), tuple(parts), location, settings.properties))
+        return table.columns() or columns
+
+    def _judged_by(self, frame: RecordFrame, target: Target) -> RecordFrame:
+        """The frame with the errors that a table's rows have, or would have."""
+        table = self._tables[target.full_name]
+        columns = table.columns()
+        if columns is None:
+            return frame
+        names, error = frame.df.columns, F.col(f"{_RECORD}.error")
+        record = F.struct(*(f"`{name}`" for name in names))
+        part = frame if target.shapes is None else only(frame, target.shapes, strict=False)
+        part = replace(part.with_columns({_RECORD: record}), carried=(*frame.carried, _RECORD))
+        rows = rows_of(part, columns)
+        is_own = F.array_contains(F.col(f"{_RECORD}.{ROUTES}"), target.name)
+        cells = [F.col(f"{_RECORD}.`{name}`") for name in names if name != "error"]
+        return frame.with_df(rows.select(*cells, F.when(is_own, F.col("error")).otherwise(error).alias("error")))
+
+    def _opened(self) -> list[Target]:
+        """The tables of an interrupted plan, which this run has not written."""
+        names = [table.name for table in self._tables if not parts_of(table.name)[-1].endswith(DEAD_LETTERS)]
+        return [Target(own_name(self._settings.routing, name), name) for name in names]
+
+    @property
+    def _keeps_bad(self) -> bool:
+        return self._settings.dead_letter_table
+
+    def _dead_letters_of(self, name: str) -> str:
+        return full_name(self._settings.routing, with_suffix(name, DEAD_LETTERS))
+
+    def _write_bad(self, records: PlanRecords) -> Iterator[str]:
+        """Write the bad records of a plan to the tables for them; yields their names."""
+        rows = self.judged(records.originals())
+        nowhere = of_topic(self._settings.routing, F.col("original.topic"))
+        name = F.coalesce(F.get(ROUTES, F.lit(0)), nowhere)
+        bad = rows.where(is_bad(F.col("error"))).withColumn(_NAME, name)
+        names = sorted(row[_NAME] for row in bad.select(_NAME).distinct().collect())
+        full_names = {each: self._dead_letters_of(each) for each in names}
+        if names and not self._tables[full_names[names[0]]].staged:
+            records.announce(list(full_names.values()))
+        for each, full in full_names.items():
+            table = self._tables[full]
+            if table.columns() is None:
+                self._created(table, COLUMNS, (), ())
+            if not table.has(records.plan):
+                table.append(records.plan, dead_letter_rows(bad.where(F.col(_NAME) == each), self._settings.connector))
+            yield full
+
+
+def _count(rows: DataFrame) -> None:
+    """Run the job for its counts only."""
+    rows.write.format("noop").mode("overwrite").save()
