@@ -39,6 +39,7 @@ from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLO
 from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
 
 PREVIEW_SOURCES = "kconnect.preview.sources"
+TABLE_FORMATS = "kconnect.table.formats.allowed"
 CREATES_INTERNAL_TOPICS = "internal.topics.automatic.creation.enable"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -320,6 +321,14 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "which is memory, cores and numbers of partitions. Settings that load code or name masters, files, addresses "
         "or logins are refused in any list.",
         validator=LambdaValidator(worker_problem),
+    ).define(
+        TABLE_FORMATS,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        "Which formats of Spark, besides Iceberg and Delta Lake, connectors may write with any options "
+        "(`table.format`, `table.write.*`), or `*` for all. Files of Avro, CSV, JSON, ORC and Parquet need no entry "
+        "for options that only say how they look. A format is code that runs in the job and reaches what the job does.",
     ).define(
         PREVIEW_SOURCES,
         Type.BOOLEAN,

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
-from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, below
+from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, WRITE, below, partition_terms
+from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place
 from airflow_kconnect.connectors.table.formats.registry import FORMATS, ICEBERG
-from airflow_kconnect.connectors.table.routing import ROUTE, parts_of
+from airflow_kconnect.connectors.table.routing import ROUTE, TABLE, parts_of
 from airflow_kconnect.connectors.table.settings import KAFKA, NONE, RECORD_KEY, RECORD_VALUE, UPSERT
-
-ALLOWED = "kconnect.table.formats.allowed"
-"""The worker's key: formats of Spark, other than Iceberg and Delta Lake, that connectors may write."""
 
 Problem = tuple[str, str]
 """A key, and what is wrong with it."""
@@ -43,12 +42,13 @@ def rule_warnings(props: Mapping[str, str]) -> list[str]:
 
 
 def forbidden_formats(props: Mapping[str, str], allowed: list[str]) -> dict[str, list[str]]:
-    """What the worker does not allow: Spark's formats reach whatever the job does, such as files and databases."""
+    """What the worker does not allow: formats and options may load code, and reach whatever the job does."""
     table_format = format_of(props)
-    if table_format in FORMATS or not table_format or {"*", table_format} & {entry.lower() for entry in allowed}:
+    if table_format in FORMATS or not table_format:
         return {}
-    why = f"is neither {' nor '.join(FORMATS)}, and the worker's `{ALLOWED}` does not name it: add it there"
-    return {"table.format": [f"{table_format} {why}"]}
+    found = forbidden(table_format, below(WRITE, props), allowed)
+    hint = f", and the worker's `{TABLE_FORMATS}` does not name {table_format}: add it there"
+    return {WRITE + name if name else "table.format": [f"{text}{hint}"] for name, text in found}
 
 
 def format_of(props: Mapping[str, str]) -> str:
@@ -66,6 +66,12 @@ def _format_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Ite
     if str(values.get(SCHEMA_CHANGE)).lower() == EVOLVE or values.get("auto.evolve"):
         key = SCHEMA_CHANGE if values.get(SCHEMA_CHANGE) else "auto.evolve"
         yield key, f"tables of {format_of(props)} are not changed: set fail or ignore, and change them yourself"
+    has_place_ = has_place(values.get("table.location"), below(WRITE, props))
+    if format_of(props) in FILES and not has_place_ and not values.get("table.catalog"):
+        yield "table.location", f"is not set: files of {format_of(props)} need a place, such as /data/{TABLE}, or" \
+                                " `table.catalog` a catalog that keeps their tables"  # fmt: skip
+    if any("(" in term for term in partition_terms(values.get("table.partition.by") or "")):
+        yield "table.partition.by", f"has a transform: {format_of(props)} is partitioned by columns"
 
 
 def _catalog_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, Pla
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.upkeep import TableUpkeep
+from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
@@ -19,7 +20,7 @@ from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import needed_parts, parts_of
-from airflow_kconnect.connectors.table.rules import format_of, rule_errors, rule_warnings
+from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, TableSettings
 from airflow_kconnect.connectors.table.tables import Tables
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
     from airflow_kconnect.connectors.table.writing import PlanWriter
 
 
@@ -64,6 +66,10 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return rule_errors(cls.config(), props)
 
     @classmethod
+    def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
+        return forbidden_formats(props, worker.get(TABLE_FORMATS))
+
+    @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
         return rule_warnings(props)
 
@@ -93,6 +99,8 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return self._tables[table].has(plan)
 
     def check_kept(self, application: str, last: Mapping[str, int]) -> None:
+        if not self.exactly_once:
+            return  # these tables keep no plans
         # A plan without bad records has nothing for the tables of these, even if it has announced them.
         last = {name: number for name, number in last.items() if not parts_of(name)[-1].endswith(DEAD_LETTERS)}
         lost = {name: self._lost(application, name, number) for name, number in last.items()}

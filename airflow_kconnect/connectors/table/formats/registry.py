@@ -18,4 +18,10 @@ def table_class(name: str) -> type[Table]:
         from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 
         return IcebergTable
-    raise NotImplementedError(name)
+    if name == DELTA:
+        from airflow_kconnect.connectors.table.formats.delta.table import DeltaTable
+
+        return DeltaTable
+    from airflow_kconnect.connectors.table.formats.plain.table import PlainTable
+
+    return PlainTable

@@ -1,0 +1,1 @@
+"""Any other format of Spark: rows are appended, at least once."""
