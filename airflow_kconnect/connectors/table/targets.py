@@ -179,15 +179,18 @@ class Targets:
             frame = frame.with_columns({ROUTES: F.array(F.element_at(F.create_map(*names), F.col(READ_FROM)))})
         else:
             frame = routed(frame, self._settings)
-        tags = [_tag(frame, part).alias(part) for part in ("key", "value")]
-        good = frame.df.where(F.col("error").isNull())
-        rows = good.select(F.explode(ROUTES).alias("name"), *tags).distinct().collect()
+        # No `where`: Spark would evaluate everything that the error depends on once more for it.
+        is_good = F.col("error").isNull()
+        tags = [F.when(is_good, _tag(frame, part)).alias(part) for part in ("key", "value")]
+        names = F.when(is_good, F.col(ROUTES)).alias("names")
         found: dict[str, list[PartShape]] = {}
-        for row in rows:
-            shapes = found.setdefault(row["name"], [])
-            for part in ("key", "value"):
-                if row[part] is not None and (shape := (part, getattr(frame, part).shapes[row[part]])) not in shapes:
-                    shapes.append(shape)
+        for row in frame.df.select(names, *tags).distinct().collect():
+            shapes = [
+                (part, getattr(frame, part).shapes[row[part]]) for part in ("key", "value") if row[part] is not None
+            ]
+            for name in row["names"] or ():
+                known = found.setdefault(name, [])
+                known += [shape for shape in shapes if shape not in known]
         return found
 
     def _full_name(self, name: str) -> str:

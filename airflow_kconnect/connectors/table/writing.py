@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Observation
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -146,7 +147,7 @@ class PlanWriter:
         rows = self.judged(records.originals())
         nowhere = of_topic(self._settings.routing, F.col("original.topic"))
         name = F.coalesce(F.get(ROUTES, F.lit(0)), nowhere)
-        bad = rows.where(is_bad(F.col("error"))).withColumn(_NAME, name)
+        bad = _counted(rows.withColumn(_NAME, name)).where(is_bad(F.col("error")))
         names = sorted(row[_NAME] for row in bad.select(_NAME).distinct().collect())
         full_names = {each: self._dead_letters_of(each) for each in names}
         if names and not self._tables[full_names[names[0]]].staged:
@@ -158,6 +159,11 @@ class PlanWriter:
             if not table.has(records.plan):
                 table.append(records.plan, dead_letter_rows(bad.where(F.col(_NAME) == each), self._settings.connector))
             yield full
+
+
+def _counted(rows: DataFrame) -> DataFrame:
+    """The rows. A filter after it is applied there, and not where Spark would evaluate everything twice."""
+    return rows.observe(Observation(), F.count(F.lit(1)).alias("rows"))
 
 
 def _count(rows: DataFrame) -> None:

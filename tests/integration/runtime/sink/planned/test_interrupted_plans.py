@@ -74,6 +74,7 @@ class LakeTable:
             "topics": self.topic,
             "table.format": "iceberg",
             "table.name.format": self.table,
+            "auto.create": "true",
             "key.converter": STRING,
             "value.converter": "org.apache.kafka.connect.json.JsonConverter",
             **more,
