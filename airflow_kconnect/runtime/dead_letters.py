@@ -84,8 +84,10 @@ def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
     return rows.withColumns(before).withColumn("headers", F.when(F.size(own) > 0, own))
 
 
-def only_of_failed(frame: RecordFrame) -> RecordFrame:
-    """The column ``original`` only where there is an error: the others need not be passed to the writer."""
+def only_of_failed(rows: DataFrame) -> DataFrame:
+    """The column ``original``, if there is one, only where there is an error: the others need not be passed on."""
     from pyspark.sql import functions as F
 
-    return frame.with_df(frame.df.withColumn("original", F.when(F.col("error").isNotNull(), F.col("original"))))
+    if "original" not in rows.columns:
+        return rows
+    return rows.withColumn("original", F.when(F.col("error").isNotNull(), F.col("original")))

@@ -53,8 +53,13 @@ def with_suffix(name: str, suffix: str) -> str:
     return ".".join(map(_quoted, (*before, last + suffix)))
 
 
+def quoted(name: str) -> str:
+    """A name in backticks."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def _quoted(part: str) -> str:
-    return part if _PLAIN.fullmatch(part) else f"`{part.replace('`', '``')}`"
+    return part if _PLAIN.fullmatch(part) else quoted(part)
 
 
 def by_record(routing: Routing) -> bool:

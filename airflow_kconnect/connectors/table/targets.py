@@ -73,7 +73,7 @@ def with_routes(frame: RecordFrame, settings: TableSettings, tables: Collection[
     :param tables: records are bad if the table that they name is none of these: it is missing. None: none is.
     """
     frame = routed(frame, settings)
-    if tables is None or not by_record(settings.routing):
+    if tables is None:
         return frame
     first = F.get(ROUTES, F.lit(0))
     text = F.concat(F.lit(f"{ERROR}there is no table "), first, F.lit(", and `auto.create` is false"))
@@ -110,7 +110,7 @@ class Targets:
 
     def learn(self, records: PlanRecords, target: Target) -> Target:
         """Look at all records of a table that has met one of another shape; what is known of it now."""
-        found = self._look(records.look(target.topics))
+        found = self._look(records.look(target.topics), by_topic=True)
         for name, shapes in found.items():
             self._book.add(name, shapes)
         return replace(target, shapes=tuple(self._book.of(target.name)))
@@ -147,9 +147,9 @@ class Targets:
         """Find out which shapes are whose: the beginnings of topics tell most, and records the rest."""
         if all(map(self._book.of, tables)) and not self._unknown(frame, tables):
             return
-        self._add(self._look(frame))
+        self._add(self._look(frame, by_topic=True))
         if self._unknown(frame, tables):
-            self._add(self._look(records.look()))
+            self._add(self._look(records.look(), by_topic=True))
             self._unplaced += self._unknown(frame, tables)  # of bad records
 
     def _unknown(self, frame: RecordFrame, tables: Sequence[str]) -> list[PartShape]:
@@ -162,7 +162,7 @@ class Targets:
 
     def _named(self, records: PlanRecords) -> list[Target]:
         """The tables that the records of a plan name."""
-        found = self._look(records.look())
+        found = self._look(records.look(), by_topic=False)
         if len(found) > _TABLES_MAX:
             where = self._routing.header or self._routing.value_field
             raise DataError(
@@ -172,9 +172,12 @@ class Targets:
         names = tuple(sorted(found))
         return [Target(name, self._full_name(name), None, tuple(found[name]), names) for name in names]
 
-    def _look(self, frame: RecordFrame) -> dict[str, list[PartShape]]:
-        """Table -> the shapes of its records, by a job."""
-        if self._topics and not by_record(self._routing) and not self._routing.patterns:
+    def _look(self, frame: RecordFrame, *, by_topic: bool) -> dict[str, list[PartShape]]:
+        """Table -> the shapes of its records, by a job.
+
+        :param by_topic: all records of a topic go to one table.
+        """
+        if by_topic:
             names = [item for pair in self._topics.items() for item in map(F.lit, pair)]
             frame = frame.with_columns({ROUTES: F.array(F.element_at(F.create_map(*names), F.col(READ_FROM)))})
         else:

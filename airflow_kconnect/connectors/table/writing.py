@@ -13,12 +13,13 @@ from pyspark.sql import types as T
 from airflow_kconnect.connect.connector.planned import PlanRecords
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.table.changes import Changes, changes_of, without_tombstones
 from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
-from airflow_kconnect.connectors.table.routes import ROUTES
-from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, parts_of, with_suffix
+from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
+from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, parts_of, quoted, with_suffix
 from airflow_kconnect.connectors.table.rows import columns_of, rows_of
-from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, TableSettings
+from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
 from airflow_kconnect.connectors.table.tables import Tables
 from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _ATTEMPTS = 3
-_RECORD, _NAME = "kconnect_record", "kconnect_name"
+_RECORD, _NAME, _TEMPORARY = "kconnect_record", "kconnect_name", "kconnect_column_"
 
 
 class PlanWriter:
@@ -91,12 +92,33 @@ class PlanWriter:
     def _write(self, records: PlanRecords, target: Target) -> None:
         table = self._tables[target.full_name]
         part = target.part(records.frame(target.topics), self._settings)
-        columns = self._columns(table, part.frame)
-        rows = records.good(rows_of(part.frame, columns), part.own, part.counted)
+        sources = [range_ for range_ in records.plan.ranges if target.topics is None or range_.topic in target.topics]
+        shaped, changes = self._shaped(table, part.frame, len(sources))
+        columns = self._columns(table, shaped)
+        if changes is not None and "kafka_offset" in columns.names:
+            text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
+            raise ConfigError({"insert.mode": [text]}, self._settings.connector)
+        rows = self._rows(shaped, changes, columns)
+        good = unclashed(records.good(rows, part.own, part.counted), columns).drop(READ_FROM, ROUTES)
         if not columns.fields or table.has(records.plan):
-            _count(rows)  # that of an interrupted run: its bad records may not be dealt with
+            _count(good)  # that of an interrupted run: its bad records may not be dealt with
+        elif changes is not None:
+            changes.write(table, records.plan, good)
         else:
-            table.append(records.plan, rows.select(*(f"`{name}`" for name in columns.names)))
+            table.append(records.plan, good.select(*(quoted(name) for name in columns.names)))
+
+    def _shaped(self, table: Table, frame: RecordFrame, sources: int) -> tuple[RecordFrame, Changes | None]:
+        """The records as what they are in the table; None: rows that are only added."""
+        settings = table.settings
+        if settings.mode != UPSERT and not settings.deletes:
+            return without_tombstones(frame), None
+        changes = changes_of(frame, settings, settings.keys, sources)
+        return changes.frame, changes
+
+    def _rows(self, shaped: RecordFrame, changes: Changes | None, columns: T.StructType) -> DataFrame:
+        """The rows of the table; what it cannot take has an ``error``."""
+        rows = clashing(rows_of(shaped, columns), columns, shaped.carried)
+        return rows if changes is None else changes.checked(rows, self._settings.connector)
 
     def _columns(self, table: Table, frame: RecordFrame) -> T.StructType:
         """The columns of the table after it was created or changed for the records; none: no record needs the table."""
@@ -122,12 +144,13 @@ class PlanWriter:
         if columns is None:
             return frame
         names, error = frame.df.columns, F.col(f"{_RECORD}.error")
-        record = F.struct(*(f"`{name}`" for name in names))
+        record = F.struct(*map(quoted, names))
         part = frame if target.shapes is None else only(frame, target.shapes, strict=False)
         part = replace(part.with_columns({_RECORD: record}), carried=(*frame.carried, _RECORD))
-        rows = rows_of(part, columns)
+        shaped, changes = self._shaped(table, part, 1)
+        rows = self._rows(shaped, changes, columns)
         is_own = F.array_contains(F.col(f"{_RECORD}.{ROUTES}"), target.name)
-        cells = [F.col(f"{_RECORD}.`{name}`") for name in names if name != "error"]
+        cells = [F.col(f"{_RECORD}.{quoted(name)}") for name in names if name != "error"]
         return frame.with_df(rows.select(*cells, F.when(is_own, F.col("error")).otherwise(error).alias("error")))
 
     def _opened(self) -> list[Target]:
@@ -159,6 +182,19 @@ class PlanWriter:
             if not table.has(records.plan):
                 table.append(records.plan, dead_letter_rows(bad.where(F.col(_NAME) == each), self._settings.connector))
             yield full
+
+
+def clashing(rows: DataFrame, columns: T.StructType, carried: Collection[str]) -> DataFrame:
+    """Rows whose first columns are those of the table: the names that others have too are replaced for a while."""
+    names = [_TEMPORARY + name if name in carried else name for name in columns.names]
+    return rows if names == columns.names else rows.toDF(*names, *rows.columns[len(names) :])
+
+
+def unclashed(rows: DataFrame, columns: T.StructType) -> DataFrame:
+    """The rows with their own names, as far as these are free."""
+    own = {_TEMPORARY + name: name for name in columns.names if _TEMPORARY + name in rows.columns}
+    others = [name for name in own.values() if name in rows.columns]
+    return rows.drop(*others).withColumnsRenamed(own) if own else rows
 
 
 def _counted(rows: DataFrame) -> DataFrame:

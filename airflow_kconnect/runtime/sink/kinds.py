@@ -142,7 +142,7 @@ class NativeKind(SinkKind):
         self._connector.first_shape(topic, shape)
 
     def rows(self, frame: RecordFrame) -> DataFrame:
-        return self._connector.render(only_of_failed(frame) if "original" in frame.carried else frame)
+        return only_of_failed(self._connector.render(frame))
 
     def writers(self, frame: RecordFrame | None, count: int) -> tuple[SplitWriter, ...]:
         return tuple(self._connector.writer() for _ in range(count))
@@ -166,8 +166,8 @@ class PlannedKind(SinkKind):
         self.keeps_deleted_rows = connector.keeps_deleted_rows
 
     def rows(self, frame: RecordFrame) -> DataFrame:
-        rows = self._connector.judged(only_of_failed(frame) if "original" in frame.carried else frame)
-        return rows.select("kafka_offset", "error", *(name for name in rows.columns if name == "original"))
+        rows = self._connector.judged(frame)
+        return only_of_failed(rows.select("kafka_offset", "error", *(n for n in rows.columns if n == "original")))
 
     def writers(self, frame: RecordFrame | None, count: int) -> tuple[SplitWriter, ...]:
         return (_Nowhere(),) * count
