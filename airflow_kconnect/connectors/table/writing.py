@@ -23,6 +23,7 @@ from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, Tab
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
 from airflow_kconnect.connectors.table.tables import Tables
 from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
+from airflow_kconnect.connectors.table.whitelist import with_only
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -110,6 +111,8 @@ class PlanWriter:
     def _shaped(self, table: Table, frame: RecordFrame, sources: int) -> tuple[RecordFrame, Changes | None]:
         """The records as what they are in the table; None: rows that are only added."""
         settings = table.settings
+        if settings.whitelist:
+            frame = with_only(frame, (*settings.whitelist, *settings.keys))
         if settings.mode != UPSERT and not settings.deletes:
             return without_tombstones(frame), None
         changes = changes_of(frame, settings, settings.keys, sources)

@@ -1,0 +1,61 @@
+"""Bad records of a table sink as rows of a table, in whole runs."""
+
+from __future__ import annotations
+
+import json
+
+from tests.integration.runtime.conftest import Run
+from tests.integration.runtime.sink.planned.conftest import Lake, record
+from tests.integration.runtime.sink.planned.test_interrupted_plans import ending_at
+
+KEYS = {"errors.tolerance": "all", "errors.deadletterqueue.table.enable": "true"}
+
+
+def test_a_bad_record_is_a_row_that_says_why_and_what_it_was(run_here: Run, tables: Lake) -> None:
+    topic = tables.topic(record(id=1), "{oops", record(id=2))
+    tables.add(topic, "{again", headers=[("from", b"x")])
+    report = run_here(tables.config(topic, **KEYS))
+    assert (report.records["written"], report.records["dead_lettered"]) == (2, 2)
+    found = tables.rows(f"{topic}__dlq", "offset", "partition", "topic", "value", "stage", "headers")
+    assert [tuple(row) for row in found] == [
+        (1, 0, topic, bytearray(b"{oops"), "VALUE_CONVERTER", None),
+        (3, 0, topic, bytearray(b"{again"), "VALUE_CONVERTER", [("from", bytearray(b"x"))]),
+    ]
+
+
+def test_it_says_what_the_table_could_not_take(run_here: Run, tables: Lake) -> None:
+    tables.spark.sql(f"CREATE TABLE {tables.namespace}.t (id BIGINT) USING iceberg")
+    topic = tables.topic(record(id=1), record(id=2, note="x"))
+    run_here(tables.config(topic, **KEYS, **{"table.name.format": f"{tables.namespace}.t"}))
+    (row,) = tables.rows("t__dlq", "offset", "stage", "message", "value")
+    assert (row.offset, row.stage, json.loads(row.value)["payload"]["note"]) == (1, "TASK_PUT", "x")
+    assert "`note`" in row.message
+
+
+def test_records_without_a_bad_one_need_no_table_for_them(run_here: Run, tables: Lake) -> None:
+    topic = tables.topic(record(id=1))
+    run_here(tables.config(topic, **KEYS))
+    assert tables.tables() == {topic}
+
+
+def test_an_interrupted_run_has_its_bad_records_in_the_table_once(run_here: Run, tables: Lake) -> None:
+    topic = tables.topic(record(id=1), "{oops")
+    config = tables.config(topic, **KEYS)
+    with ending_at("after-visible"):
+        run_here(config)
+    run_here(config)
+    assert (len(tables.rows(topic)), len(tables.rows(f"{topic}__dlq"))) == (1, 1)
+
+
+def test_a_record_that_names_no_table_is_in_that_of_its_topic(run_here: Run, tables: Lake) -> None:
+    topic = tables.topic(record(id=1, kind="a"), record(id=2))
+    keys = {"table.route.field": "kind", "table.name.format": f"{tables.namespace}.${{route}}"}
+    run_here(tables.config(topic, **KEYS, **keys))
+    assert tables.tables() == {"a", f"{topic}__dlq"}
+
+
+def test_a_table_and_a_topic_of_bad_records_go_together(run_here: Run, tables: Lake) -> None:
+    topic, letters = tables.topic(record(id=1), "{oops"), tables.topic()
+    run_here(tables.config(topic, **KEYS, **{"errors.deadletterqueue.topic.name": letters}))
+    report = run_here(tables.config(letters, **KEYS, **{"name": "letters"}))
+    assert (len(tables.rows(f"{topic}__dlq")), report.records["dead_lettered"]) == (1, 1)

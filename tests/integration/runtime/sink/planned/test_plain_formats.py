@@ -1,0 +1,49 @@
+"""Formats of Spark to which rows are only appended, in whole runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError
+from tests.integration.runtime.conftest import Run
+from tests.integration.runtime.sink.planned.conftest import Lake, record
+
+
+def test_files_are_appended_at_least_once_and_the_report_says_so(
+    run_here: Run, tables: Lake, spark: SparkSession, tmp_path: Path
+) -> None:
+    topic = tables.topic(record(id=1, day="mon"), record(id=2, day="tue"))
+    config = tables.config(topic, **{
+        "table.format": "parquet", "table.name.format": topic, "table.location": f"{tmp_path}/${{table}}",
+        "table.write.compression": "zstd", "table.partition.by": "day",
+    })  # fmt: skip
+    assert run_here(config).guarantee == "at_least_once"
+    tables.add(topic, record(id=3, day="mon"))
+    report = run_here(config)
+    assert any("at least once" in text for text in report.warnings)
+    folder = tmp_path / topic
+    assert sorted(spark.read.parquet(str(folder)).collect()) == [(1, "mon"), (2, "tue"), (3, "mon")]
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"day=mon", "day=tue"}
+
+
+def test_orc_keeps_the_columns_that_its_files_have(
+    run_here: Run, tables: Lake, spark: SparkSession, tmp_path: Path
+) -> None:
+    topic = tables.topic(record(id=1))
+    config = tables.config(topic, **{
+        "table.format": "orc", "table.name.format": topic, "table.location": f"{tmp_path}/${{table}}",
+        "errors.tolerance": "all",
+    })  # fmt: skip
+    run_here(config)
+    tables.add(topic, record(id=2, note="x"))
+    assert run_here(config).records["dead_lettered"] == 1
+    assert spark.read.orc(str(tmp_path / topic)).collect() == [(1,)]
+
+
+def test_a_format_that_the_worker_does_not_name_is_refused(run_here: Run, tables: Lake) -> None:
+    config = tables.config(tables.topic(record(id=1)), **{"table.format": "jdbc", "table.write.dbtable": "${table}"})
+    with pytest.raises(ConfigError, match=r"kconnect\.table\.formats\.allowed"):
+        run_here(config)
