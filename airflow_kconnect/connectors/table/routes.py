@@ -51,10 +51,10 @@ def routed(frame: RecordFrame, settings: TableSettings) -> RecordFrame:
     """The frame with the column `ROUTES`; records that go nowhere are bad."""
     routing = settings.routing
     routes = _by_patterns(frame, routing) if routing.patterns else _by_name(frame, routing)
-    is_nowhere = F.col("error").isNull() & (F.size(routes) == 0)
-    nothing = F.when(_is_absent(frame), F.lit(DROPPED)) if not settings.deletes else F.lit(None).cast("string")
-    error = F.when(is_nowhere, F.coalesce(nothing, F.lit(ERROR + _nowhere(routing))))
-    frame = frame.with_columns({ROUTES: routes, "error": F.coalesce(F.col("error"), error)})
+    errors = [F.col("error"), F.when(F.size(routes) == 0, F.lit(ERROR + _nowhere(routing)))]
+    if not settings.deletes:
+        errors.insert(1, F.when(_is_absent(frame), F.lit(DROPPED)))
+    frame = frame.with_columns({ROUTES: routes, "error": F.coalesce(*errors)})
     return replace(frame, carried=(*frame.carried, ROUTES))
 
 

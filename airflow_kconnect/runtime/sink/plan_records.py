@@ -85,7 +85,8 @@ class KafkaPlanRecords(PlanRecords):
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        error, everything = F.col("error"), F.lit(True)
+        # Nullable for Spark too: where it knows that no row is good, it runs nothing, and counts nothing.
+        error, everything = F.nullif(F.col("error"), F.lit("")), F.lit(True)
         own = everything if own is None else F.coalesce(own, F.lit(False))
         counts = own if counted is None else F.coalesce(counted, F.lit(False))
         is_good, is_dropped, is_record = error.isNull(), error == DROPPED, is_record_error(error)
