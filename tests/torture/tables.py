@@ -36,6 +36,7 @@ class _TableSink(Sink):
             "connector.class": "SparkTableSink",
             "topics": self.name,
             "table.format": self.format,
+            "auto.create": "true",
             "key.converter": "org.apache.kafka.connect.converters.LongConverter",
             "value.converter": "org.apache.kafka.connect.json.JsonConverter",
             **self.place(),
