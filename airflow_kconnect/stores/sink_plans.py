@@ -161,6 +161,11 @@ class SinkPlans:
         if self.state.ranges:
             self._write(producer, replace(self.state, ranges=(), announced=()), reached)
 
+    def accept(self, producer: TransactionalProducer) -> None:
+        """The user says where the connector resumes: tables may have lost what they took before."""
+        if self.state.taken:
+            self._write(producer, replace(self.state, taken={}), {})
+
     def _write(self, producer: TransactionalProducer, state: PlanState, reached: Mapping[TopicPartition, int]) -> None:
         producer.begin()
         producer.produce_patiently(self._topic, state.encode(), sink_plan_key(self._group))

@@ -103,24 +103,23 @@ class SparkTableSinkConnector(PlannedSinkConnector):
             return  # these tables keep no plans
         # A plan without bad records has nothing for the tables of these, even if it has announced them.
         last = {name: number for name, number in last.items() if not parts_of(name)[-1].endswith(DEAD_LETTERS)}
-        lost = {name: self._lost(application, name, number) for name, number in last.items()}
-        if texts := [f"{name} ({text})" for name, text in sorted(lost.items()) if text]:
+        if texts := [text for name, number in sorted(last.items()) if (text := self._lost(application, name, number))]:
             raise DataError(
-                f"connector {self._settings.connector}: tables have lost what earlier runs wrote: {', '.join(texts)}."
-                " They were restored, rolled back, or dropped and created again. Alter the connector's offsets"
-                " (`kconnect offsets alter`) to where the contents of the tables end, and what is missing is written"
-                " again; or to where they are now, and it is not"
+                f"{'; '.join(texts)}: it was restored, replaced or created again. Compare the table with the topics,"
+                " then alter the connector's offsets (`kconnect offsets alter`) to where it is to resume"
             )
 
     def _lost(self, application: str, name: str, number: int) -> str | None:
-        """What a table should have and does not."""
+        """What a table had and does not have any more."""
         table = self._tables[name]
         if table.columns() is None:
-            return "it is not there"
+            return f"table {name}: it is not there, and it took plan {number}"
         found = table.last_plan(application)
+        if found is None and not table.has(SinkPlan(application, number, ())):
+            return f"table {name}: it has no plan of this connector, and it took plan {number}"
         if found is None or found >= number:
             return None
-        return f"plan {number} was its last one, and it has none after {found}"
+        return f"table {name}: plan {found} is the last that it has, and it took plan {number}"
 
     def judged(self, frame: RecordFrame) -> DataFrame:
         return self._plan_writer().judged(frame)

@@ -63,6 +63,7 @@ class SinkOffsets:
         4 one transaction: the group's offsets and their copy in the offset topic
         5 a plan that was announced and does not begin there is dropped: a run that found it before this step would not
           complete it either
+        6 what tables have from now on is right, even if they had more before
 
         A partition that is reset gets the offset at which a run without one would start: Kafka's client can delete
         groups, but not single offsets.
@@ -87,6 +88,7 @@ class SinkOffsets:
                 starts.get(tp, start) != start for tp, start in plans.state.plan.start.items()
             ):
                 self._drop(plans, producer)  # 5
+            self._accept(producer)  # 6
         return external
 
     def settle(self) -> None:
@@ -123,15 +125,25 @@ class SinkOffsets:
             self._positions.forget(producer)
             if (plans := self._announced()) is not None:
                 self._drop(plans, producer)
+            self._accept(producer)
         return external
+
+    def _accept(self, producer: TransactionalProducer) -> None:
+        if (plans := self._plans()) is not None:
+            plans.accept(producer)
 
     def _announced(self) -> SinkPlans | None:
         """The plans, if there is one that was announced and not finished."""
+        plans = self._plans()
+        return plans if plans is not None and plans.state.announced else None
+
+    def _plans(self) -> SinkPlans | None:
         if self._config.hosted is not None or not issubclass(self._plugin(), PlannedSinkConnector):
             return None
         topic = self._worker.offset_topic
         plans = SinkPlans(self._clients, self._admin, topic, self._group, self._name, self._positions)
-        return plans if plans.read().announced else None
+        plans.read()
+        return plans
 
     def _drop(self, plans: SinkPlans, producer: TransactionalProducer) -> None:
         self.dropped = (

@@ -100,6 +100,16 @@ def test_a_reset_drops_it_and_keeps_the_number(sink: PlannedSink) -> None:
     assert sink.state() == PlanState(before.application, 1)
 
 
+def test_altered_offsets_say_that_tables_have_what_they_have(sink: PlannedSink, name_of_topic: str) -> None:
+    with sink.plans() as (plans, producer, positions):
+        positions.look_up([name_of_topic])
+        plans.read()
+        plans.finish(producer, {TopicPartition(name_of_topic, 0): 6})
+    assert sink.state().taken == {"lake.db.orders": 1}
+    sink.alter(entry(place(name_of_topic), {"kafka_offset": 6}))
+    assert sink.state().taken == {}
+
+
 def test_a_connector_is_not_handed_over_before_it_is_finished(sink: PlannedSink) -> None:
     with pytest.raises(DataError, match=r"plan 1 .* was announced to lake\.db\.orders by a run that has not finished"):
         sink.settle()
