@@ -178,8 +178,8 @@ class Targets:
         :param by_topic: all records of a topic go to one table.
         """
         if by_topic:
-            names = [item for pair in self._topics.items() for item in map(F.lit, pair)]
-            frame = frame.with_columns({ROUTES: F.array(F.element_at(F.create_map(*names), F.col(READ_FROM)))})
+            tables = F.create_map(*(F.lit(text) for pair in self._topics.items() for text in pair))
+            frame = frame.with_columns({ROUTES: F.array(F.element_at(tables, F.col(READ_FROM)))})
         else:
             frame = routed(frame, self._settings)
         # No `where`: Spark would evaluate everything that the error depends on once more for it.
