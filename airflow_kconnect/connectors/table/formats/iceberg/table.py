@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
-from airflow_kconnect.connect.errors import DataError, FencedError
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
+from airflow_kconnect.connectors.table.formats.iceberg.definition import (
+    COPY_ON_WRITE,
+    MERGE_ON_READ,
+    MODE,
+    WAP,
+    identified,
+    partitions,
+    properties_of,
+)
+from airflow_kconnect.connectors.table.formats.iceberg.evolution import change_columns
+from airflow_kconnect.connectors.table.formats.iceberg.merging import merge_statement, optional_keys
+from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience
+from airflow_kconnect.connectors.table.formats.iceberg.publication import Publication, Write
+from airflow_kconnect.connectors.table.formats.iceberg.state import TableState
 from airflow_kconnect.connectors.table.formats.iceberg.upkeep import IcebergUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
-
-_WAP_ID = "spark.wap.id"
-_PROPERTY = "spark.sql.iceberg.snapshot-property."
-_ATTEMPT, _RANGES = "kconnect.attempt", "kconnect.ranges"
-_ATTEMPTS = 10
-
-
-@dataclass
-class _Staged:
-    """What a plan has staged.
-
-    :param again: stages it again, on the table's present state.
-    """
-
-    snapshot: int
-    again: Callable[[], int]
 
 
 class IcebergTable(Table):
@@ -42,123 +38,120 @@ class IcebergTable(Table):
 
     exactly_once = True
     staged = True
-    _plans: dict[str, _Staged]
+    remembers = True
+    patience = Patience()
+    """With other writers; a test does not wait."""
+    _publications: dict[str, Publication]
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._plans = {}
+        self._access = TableAccess(self.spark, self.name)
+        self._publications = {}
 
     def columns(self) -> T.StructType | None:
-        return self.spark.table(self.name).schema if self.spark.catalog.tableExists(self.name) else None
+        table = self._access.table()
+        return None if table is None else self._access.columns(table)
 
     def create(self, definition: TableDefinition) -> None:
-        writer = self.spark.createDataFrame([], definition.columns).writeTo(self.name).using("iceberg")
-        for key, value in definition.properties.items():
-            writer = writer.tableProperty(key, value)
-        writer.create()
+        columns = identified(definition.columns, definition.keys)
+        self._access.create(
+            columns,
+            [key for key in definition.keys if not columns[key].nullable],
+            partitions(definition.partition_by),
+            definition.location,
+            properties_of(definition),
+        )
 
     def change(self, changes: Sequence[Change]) -> None:
-        raise NotImplementedError
+        change_columns(self._access, changes, self.patience)
 
     def has(self, plan: SinkPlan) -> bool:
-        number, is_whole = self._newest(plan.application)
-        if number is None and not is_whole:
-            raise DataError(
-                f"table {self.name}: whether it has plan {plan.identity} cannot be told any more, since its older"
-                " snapshots have expired. Compare the table with the topics, then alter the connector's offsets"
-                " (`kconnect offsets alter`) to where it is to resume"
-            )
-        return number is not None and number >= plan.number
+        last = self.last_plan(plan.application)
+        return last is not None and last >= plan.number
 
     def last_plan(self, application: str) -> int | None:
-        return self._newest(application)[0]
+        view = self._access.look()
+        return None if view is None else view.state.last_plan(application)
+
+    def is_empty(self) -> bool:
+        return self._access.read().state.is_empty
 
     def append(self, plan: SinkPlan, rows: DataFrame) -> None:
-        self._stage(plan, lambda: rows.writeTo(self.name).append())
+        def write(state: TableState) -> bool:
+            self._append(rows)
+            return False
+
+        self._prepare({WAP: "true"})
+        self._stage(plan, write)
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
-        raise NotImplementedError
+        self._prepare({WAP: "true", MODE: MERGE_ON_READ})
+        state = self._access.read().state
+        if not state.is_empty and state.properties.get(MODE, COPY_ON_WRITE) == COPY_ON_WRITE:
+            # Spark would read the records twice: first to find the files that it has to write again.
+            rows = rows.localCheckpoint(eager=True)
+
+        def write(state: TableState) -> bool:
+            if state.is_empty:
+                self._append(rows if deleted is None else rows.where(f"`{deleted}` IS NOT TRUE").drop(deleted))
+            else:
+                self._merge(rows, keys, deleted)
+            return True
+
+        self._stage(plan, write)
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
-        from py4j.protocol import Py4JJavaError
+        publication = self._publications.pop(plan.identity, None)
+        return {} if publication is None else publication.publish()
 
-        staged = self._plans.pop(plan.identity, None)
-        if staged is None:
+    def place(self) -> dict[str, Any]:
+        table = self._access.table()
+        if table is None:
             return {}
-        for _ in range(_ATTEMPTS):
-            try:
-                self._loaded().manageSnapshots().cherrypick(staged.snapshot).commit()
-                return {"snapshots": 1}
-            except Py4JJavaError as error:
-                if self.has(plan):
-                    return {}
-                if not str(error.java_exception.getClass().getName()).startswith("org.apache.iceberg.exceptions."):
-                    raise
-            staged.snapshot = staged.again()
-        raise FencedError(f"table {self.name}: other writers were faster {_ATTEMPTS} times")
+        columns = [[f.name, f.dataType.simpleString()] for f in self._access.columns(table).fields]
+        return {"location": str(table.location()), "columns": columns}
 
     def maintain(self, order: TableUpkeep) -> dict[str, Any]:
         return IcebergUpkeep(self.spark, self.name, order).run()
 
     def discard(self, plan: SinkPlan) -> None:
-        self._plans.pop(plan.identity, None)
+        self._publications.pop(plan.identity, None)
 
-    def _stage(self, plan: SinkPlan, write: Callable[[], None]) -> None:
-        self._allow_staging()
+    def _stage(self, plan: SinkPlan, write: Write) -> None:
+        publication = Publication(self.spark, self._access, plan, write, self.patience)
+        publication.stage()
+        self._publications[plan.identity] = publication
 
-        def stage() -> int:
-            attempt = uuid.uuid4().hex
-            with self._session_settings(plan, attempt):
-                write()
-            return self._snapshot_of(attempt)
+    def _append(self, rows: DataFrame) -> None:
+        writer = rows.writeTo(self.name)
+        for key, value in self.settings.write_options.items():
+            writer = writer.option(key, value)
+        writer.append()
 
-        self._plans[plan.identity] = _Staged(stage(), stage)
-
-    def _allow_staging(self) -> None:
-        if self._loaded().properties().get("write.wap.enabled") != "true":
-            self._loaded().updateProperties().set("write.wap.enabled", "true").commit()
-
-    @contextmanager
-    def _session_settings(self, plan: SinkPlan, attempt: str) -> Iterator[None]:
-        """What the session's next write is: a connector has a session of its own."""
-        ranges = [[r.topic, r.partition, r.start, r.end] for r in plan.ranges]
-        conf = {_WAP_ID: plan.identity, _PROPERTY + _ATTEMPT: attempt, _PROPERTY + _RANGES: json.dumps(ranges)}
-        for key, value in conf.items():
-            self.spark.conf.set(key, value)
+    def _merge(self, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
+        columns = self.columns()
+        assert columns is not None
+        if missing := [key for key in keys if key not in columns.names]:
+            raise ConfigError(
+                {"pk.fields": [f"table {self.name} has no column {missing[0]}: name columns of the table"]}
+            )
+        view = f"kconnect_{uuid.uuid4().hex}"
+        rows.createOrReplaceTempView(view)
         try:
-            yield
+            given = [name for name in rows.columns if name != deleted]
+            statement = merge_statement(self.name, view, given, keys, deleted, optional_keys(columns, keys))
+            self.spark.sql(statement)
         finally:
-            for key in conf:
-                self.spark.conf.unset(key)
+            self.spark.catalog.dropTempView(view)
 
-    def _snapshot_of(self, attempt: str) -> int:
-        for snapshot in reversed(list(self._loaded().snapshots())):
-            if snapshot.summary().get(_ATTEMPT) == attempt:
-                return int(snapshot.snapshotId())
-        raise DataError(f"table {self.name}: what was staged is not there: its snapshots have been expired meanwhile")
-
-    def _newest(self, application: str) -> tuple[int | None, bool]:
-        """Number of the last plan of an application, and whether all snapshots before it are still known."""
-        table = self._loaded()
-        snapshot = table.currentSnapshot()
-        while snapshot is not None:
-            summary = snapshot.summary()
-            mark = str(summary.get("published-wap-id") or summary.get("wap.id") or "")
-            owner, _, number = mark.rpartition(":")
-            if owner == application:
-                return int(number), True
-            parent = snapshot.parentId()
-            if parent is None:
-                return None, True
-            snapshot = table.snapshot(parent)
-            if snapshot is None:
-                return None, False
-        return None, True
-
-    def _loaded(self) -> Any:
-        """The table as it is now, as Iceberg's Java knows it."""
-        jvm = self.spark._jvm
-        assert jvm is not None
-        table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self.spark._jsparkSession, self.name)
-        table.refresh()
-        return table
+    def _prepare(self, properties: dict[str, str]) -> None:
+        """Set properties that the table does not have yet; it has to be asked to stage, whatever was said before."""
+        state = self._access.read().state
+        missing = {
+            key: value
+            for key, value in properties.items()
+            if (state.properties.get(key) != value if key == WAP else key not in state.properties)
+            and (key != MODE or state.format_version > 1)
+        }
+        if missing:
+            self._access.set_properties(missing)

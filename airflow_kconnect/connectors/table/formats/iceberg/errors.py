@@ -1,0 +1,168 @@
+"""What Iceberg's and its catalogs' Java exceptions mean for a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+
+Chain = list[tuple[str, str]]
+"""Class and text of an exception and its causes, the outermost first."""
+
+_UNKNOWN = ("CommitStateUnknownException",)
+_FASTER = ("CommitFailedException",)
+_CHANGED = ("ValidationException", "DuplicateWAPCommitException", "CherrypickAncestorCommitException")
+_MISSING = ("NoSuchTableException", "NoSuchIcebergTableException")
+_REFUSED = (
+    "ForbiddenException",
+    "NotAuthorizedException",
+    "AccessControlException",
+    "AccessDeniedException",
+    "InvalidAuthorizationSpecException",
+)
+_NOT_CONFIGURED = (
+    "ClassNotFoundException",
+    "NoSuchMethodException",
+    "CatalogNotFoundException",
+    "NoSuchWarehouseException",
+    "UnknownHostException",
+    "UnsupportedFileSystemException",
+)
+_UNAVAILABLE = (
+    "ServiceUnavailableException",
+    "ServiceFailureException",
+    "RESTException",
+    "RuntimeIOException",
+    "UncheckedIOException",
+    "UncheckedSQLException",
+    "UncheckedInterruptedException",
+    "RuntimeMetaException",
+    "LockException",
+    "TException",
+    "TTransportException",
+    "SdkClientException",
+    "SQLException",
+    "PSQLException",
+    "IOException",
+    "ConnectException",
+    "SocketException",
+    "SocketTimeoutException",
+    "TimeoutException",
+)
+_FILE_MISSING = ("NotFoundException", "FileNotFoundException")
+_NOT_POSSIBLE = ("BadRequestException", "UnprocessableEntityException")
+
+_RIGHTS = "the right to read and write the table, and to set its properties"
+# SQL states: a wrong password, a missing right.
+_REFUSED_STATES = ("28", "42501")
+
+
+def chain_of(error: BaseException) -> Chain:
+    """What an error of py4j or PySpark is in Java; empty if it is of neither."""
+    found: Chain = []
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None and len(found) < 20:
+        found.append((_class_of(cause), str(cause.getMessage() or "").strip()))
+        cause = cause.getCause()
+    return found
+
+
+def text_of(error: BaseException) -> str:
+    """The first line of what it says, without classes and traces."""
+    texts = [text for _, text in chain_of(error) if text]
+    return (texts or [str(error)])[0].splitlines()[0]
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether another writer has changed the table, or may have, so that a look at its new state decides."""
+    return _first(chain_of(error), (*_UNKNOWN, *_FASTER, *_CHANGED)) is not None
+
+
+def is_missing(error: BaseException) -> bool:
+    """Whether there is no such table."""
+    missing = (*_MISSING, "NoSuchNamespaceException", "NoSuchDatabaseException")
+    return _first(chain_of(error), missing) is not None
+
+
+def is_namespace_missing(error: BaseException) -> bool:
+    """Whether there is no such namespace."""
+    return _first(chain_of(error), ("NoSuchNamespaceException",)) is not None
+
+
+def is_there(error: BaseException) -> bool:
+    """Whether something of this name is there."""
+    return _first(chain_of(error), ("AlreadyExistsException", "TableAlreadyExistsException")) is not None
+
+
+@contextmanager
+def understood(subject: str) -> Iterator[None]:
+    """Errors of py4j and PySpark within the block that are known here become those of the project.
+
+    :param subject: what the block is about, such as ``table lake.shop.orders``.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        meaning = meaning_of(subject, chain_of(error))
+        if meaning is None:
+            raise
+        raise meaning from error
+
+
+def meaning_of(subject: str, chain: Chain) -> ConnectError | None:
+    """The error for a chain of exceptions; None: none of them is known."""
+    if found := _first(chain, _UNKNOWN):
+        return RetriableError(f"{subject}: whether it was committed is unknown ({found}): the next run finds out")
+    if found := _first(chain, _REFUSED) or _refused_by_sql(chain):
+        return ConfigError(
+            {"table.catalog": [f"{subject}: access is refused ({found}): correct the credentials, or grant {_RIGHTS}"]}
+        )
+    if found := _first(chain, _NOT_CONFIGURED):
+        return ConfigError(
+            {"table.catalog": [f"{subject}: the catalog cannot be used ({found}): correct its settings"]}
+        )
+    if found := _first(chain, _FASTER):
+        return RetriableError(f"{subject}: other writers were faster ({found}): run again")
+    if found := _first(chain, _MISSING):
+        return DataError(
+            f"{subject}: it does not exist any more ({found}): create it again, then alter the connector's offsets"
+            " (`kconnect offsets alter`) to where it is to resume"
+        )
+    if found := _first(chain, _FILE_MISSING):
+        return DataError(f"{subject}: one of its files is missing ({found}): restore it, or roll the table back")
+    if found := _first(chain, (*_CHANGED, *_NOT_POSSIBLE)):
+        return DataError(f"{subject}: refused by Iceberg ({found}): check the table")
+    if found := _first(chain, _UNAVAILABLE):
+        return RetriableError(f"{subject}: catalog or storage is unavailable ({found})")
+    return None
+
+
+def _first(chain: Chain, names: tuple[str, ...]) -> str | None:
+    """The first exception of one of these classes, as text; of packages of Java, catalogs and stores alike."""
+    for class_name, text in chain:
+        short = class_name.rpartition(".")[2].rpartition("$")[2].partition(" ")[0]
+        if short in names:
+            return f"{short}: {text.splitlines()[0]}" if text else short
+    return None
+
+
+def _refused_by_sql(chain: Chain) -> str | None:
+    for class_name, text in chain:
+        state = class_name.partition(" ")[2]
+        if state.startswith(_REFUSED_STATES):
+            return f"SQL state {state}: {text.splitlines()[0]}" if text else f"SQL state {state}"
+    return None
+
+
+def _class_of(cause: Any) -> str:
+    """The class's name; that of SQL exceptions is followed by their state."""
+    name = str(cause.getClass().getName())
+    if name.endswith("SQLException"):
+        state = getattr(cause, "getSQLState", None)
+        return f"{name} {state() or ''}".strip() if state is not None else name
+    return name

@@ -1,0 +1,114 @@
+"""What an Iceberg table says of itself: its snapshots, and which plans they are of. Pure rules over its metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+STAGED, PUBLISHED, SOURCE = "wap.id", "published-wap-id", "source-snapshot-id"
+"""In a snapshot's summary: the plan that it was staged for; the plan, and the staged snapshot, that it has copied."""
+ATTEMPT, RANGES = "kconnect.attempt", "kconnect.offsets"
+
+_PLAN = "kconnect.plan."
+_LONGEST_KEY = 200
+_FACTS = {"files": "added-data-files", "bytes": "added-files-size", "records": "added-records"}
+
+
+def plan_property(application: str) -> str:
+    """The table property with the number of the last plan of an application. Some catalogs limit their names."""
+    return _PLAN + application[-_LONGEST_KEY:]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One snapshot; it may be staged."""
+
+    id: int
+    parent: int | None
+    summary: Mapping[str, str]
+
+    def number(self, application: str) -> int | None:
+        """Number of the plan of an application that it has brought into the table."""
+        mark = self.summary.get(PUBLISHED) or self.summary.get(STAGED) or ""
+        owner, _, number = mark.rpartition(":")
+        return int(number) if owner == application else None
+
+    def is_made_of(self, staged: int) -> bool:
+        """Whether it is this staged snapshot, or its copy on a later state."""
+        return self.id == staged or self.summary.get(SOURCE) == str(staged)
+
+    @property
+    def is_append(self) -> bool:
+        """Whether it only adds rows."""
+        return self.summary.get("operation") == "append"
+
+    def facts(self) -> dict[str, int]:
+        """What it has added, for the report."""
+        return {name: int(self.summary.get(key, "0")) for name, key in _FACTS.items()}
+
+
+@dataclass(frozen=True)
+class TableState:
+    """A table at one moment.
+
+    :param current: the snapshot that readers see; None: it is empty.
+    :param snapshots: all that have not expired, staged ones too.
+    """
+
+    uuid: str
+    format_version: int
+    current: int | None
+    snapshots: Mapping[int, Snapshot]
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, metadata: str) -> TableState:
+        """The state of a table with this metadata, in the JSON of Iceberg's specification."""
+        found = json.loads(metadata)
+        current = found.get("current-snapshot-id")
+        snapshots = [
+            Snapshot(each["snapshot-id"], each.get("parent-snapshot-id"), each.get("summary", {}))
+            for each in found.get("snapshots", ())
+        ]
+        return cls(
+            found["table-uuid"],
+            found["format-version"],
+            None if current in (None, -1) else current,
+            {snapshot.id: snapshot for snapshot in snapshots},
+            found.get("properties", {}),
+        )
+
+    def history(self) -> Iterator[Snapshot]:
+        """The snapshots that have made it what it is, the current one first, as far as they have not expired."""
+        snapshot = self.snapshots.get(self.current) if self.current is not None else None
+        while snapshot is not None:
+            yield snapshot
+            snapshot = self.snapshots.get(snapshot.parent) if snapshot.parent is not None else None
+
+    def last_plan(self, application: str) -> int | None:
+        """Number of the last plan of an application that it has; None: it has none.
+
+        The snapshots say it. If older ones have expired, the table's property does, which was set together with the
+        snapshot; but it does not know of a table that was restored since then.
+        """
+        oldest = None
+        for snapshot in self.history():
+            number = snapshot.number(application)
+            if number is not None:
+                return number
+            oldest = snapshot
+        if oldest is None or oldest.parent is None:
+            return None
+        text = self.properties.get(plan_property(application))
+        return None if text is None else int(text)
+
+    def published(self, staged: int) -> Snapshot | None:
+        """What has made a staged snapshot visible; None: it is not visible."""
+        return next((snapshot for snapshot in self.history() if snapshot.is_made_of(staged)), None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no rows, and has had none since it was emptied as a whole."""
+        current = self.snapshots.get(self.current) if self.current is not None else None
+        return self.current is None or (current is not None and current.summary.get("total-records") == "0")

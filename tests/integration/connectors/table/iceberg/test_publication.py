@@ -1,0 +1,200 @@
+"""Plans of an Iceberg table: staged, published once, whatever other writers do in between."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from airflow_kconnect.connect.errors import DataError, FencedError, RetriableError
+from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
+from tests.integration.connectors.table.iceberg.conftest import MakeTable
+from tests.support.spark.iceberg import (
+    APPLICATION,
+    append,
+    as_other,
+    changes,
+    found,
+    merge,
+    metadata,
+    plan,
+    rows,
+    twin,
+)
+
+
+def test_what_is_staged_is_seen_by_no_one_until_it_is_published(table: IcebergTable) -> None:
+    table.append(plan(1), rows(table, [(1, "a"), (2, "b")]))
+    assert found(table) == [] and not table.has(plan(1)) and table.last_plan(APPLICATION) is None
+    facts = table.publish(plan(1))
+    assert found(table) == [(1, "a"), (2, "b")]
+    assert facts["records"] == 2 and facts["files"] >= 1 and facts["bytes"] > 100 and facts["snapshots"] == 1
+    assert table.has(plan(1)) and not table.has(plan(2)) and table.last_plan(APPLICATION) == 1
+
+
+def test_what_was_discarded_never_becomes_visible(table: IcebergTable) -> None:
+    table.append(plan(1), rows(table, [(1, "a")]))
+    table.discard(plan(1))
+    assert table.publish(plan(1)) == {}
+    assert found(table) == []
+
+
+def test_a_plan_without_rows_is_a_plan(table: IcebergTable) -> None:
+    assert append(table, 1)["records"] == 0
+    assert table.has(plan(1))
+
+
+def test_a_plan_of_two_runs_is_in_the_table_once(table: IcebergTable) -> None:
+    late = twin(table)
+    late.append(plan(1), rows(late, [(1, "a")]))
+    append(table, 1, (1, "a"))
+    assert late.publish(plan(1)) == {}
+    assert found(table) == [(1, "a")]
+
+
+def test_two_runs_that_publish_a_plan_at_once_leave_one_of_it(table: IcebergTable) -> None:
+    runs = [twin(table) for _ in range(3)]
+    for run in runs:
+        run.append(plan(1), rows(run, [(1, "a")]))
+    as_other(table, "INSERT INTO {t} VALUES (9, 'z')")  # so that it has to be copied
+    facts: list[object] = []
+    threads = [threading.Thread(target=lambda run=run: facts.append(run.publish(plan(1)))) for run in runs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found(table) == [(1, "a"), (9, "z")]
+    assert len(facts) == 3 and sum(1 for fact in facts if fact) == 1
+
+
+def test_a_run_that_wakes_up_after_its_successor_changes_nothing(table: IcebergTable) -> None:
+    late = twin(table)
+    late.append(plan(1), rows(late, [(1, "a")]))
+    append(table, 1, (1, "a"))
+    append(table, 2, (2, "b"))
+    with pytest.raises(FencedError, match="a newer run has taken over"):
+        late.publish(plan(1))
+    assert found(table) == [(1, "a"), (2, "b")]
+
+
+def test_a_late_merge_does_not_restore_what_its_successor_has_changed(keyed: IcebergTable) -> None:
+    late = twin(keyed)
+    merge(keyed, 1, (1, "first", False))
+    merge(keyed, 2, (1, "second", False))
+    late.merge(plan(1), changes(late, (1, "first", False)), ["id"], "gone")  # on the newest state
+    with pytest.raises(FencedError):
+        late.publish(plan(1))
+    assert found(keyed) == [(1, "second")]
+
+
+def test_an_append_is_added_to_what_others_have_written_in_between(table: IcebergTable) -> None:
+    table.append(plan(1), rows(table, [(1, "a")]))
+    as_other(table, "INSERT INTO {t} VALUES (9, 'z')")
+    assert table.publish(plan(1))["records"] == 1
+    assert found(table) == [(1, "a"), (9, "z")]
+    assert table.has(plan(1)) and twin(table).last_plan(APPLICATION) == 1
+
+
+def test_a_merge_is_repeated_on_what_others_have_written_in_between(keyed: IcebergTable) -> None:
+    append(keyed, 1, (1, "a"))
+    keyed.merge(plan(2), changes(keyed, (1, "b", False), (9, "c", False)), ["id"], "gone")
+    as_other(keyed, "INSERT INTO {t} VALUES (9, 'z')")
+    keyed.publish(plan(2))
+    assert found(keyed) == [(1, "b"), (9, "c")]
+
+
+def test_a_first_merge_is_repeated_if_the_table_is_no_longer_empty(keyed: IcebergTable) -> None:
+    keyed.merge(plan(1), changes(keyed, (1, "a", False)), ["id"], "gone")
+    as_other(keyed, "INSERT INTO {t} VALUES (1, 'z')")
+    keyed.publish(plan(1))
+    assert found(keyed) == [(1, "a")]
+
+
+def test_compaction_in_between_loses_and_doubles_nothing(keyed: IcebergTable) -> None:
+    append(keyed, 1, (1, "a"))
+    append(keyed, 2, (2, "b"))
+    keyed.merge(plan(3), changes(keyed, (2, "c", False)), ["id"], "gone")
+    as_other(keyed, "CALL lake.system.rewrite_data_files(table => '{t}', options => map('rewrite-all', 'true'))")
+    keyed.publish(plan(3))
+    assert found(keyed) == [(1, "a"), (2, "c")]
+
+
+def test_expired_snapshots_do_not_hide_which_plans_a_table_has(table: IcebergTable) -> None:
+    append(table, 1, (1, "a"))
+    late = twin(table)
+    late.append(plan(1), rows(late, [(1, "a")]))
+    append(table, 1, (2, "b"), application="another-0")
+    metadata(table).expireSnapshots().expireOlderThan(2**50).retainLast(1).commit()
+    assert table.has(plan(1)) and table.last_plan(APPLICATION) == 1
+    assert not table.has(plan(1, "third-0"))
+    assert late.publish(plan(1)) == {}
+    assert found(table) == [(1, "a"), (2, "b")]
+
+
+def test_what_was_staged_is_staged_again_if_it_has_expired(table: IcebergTable) -> None:
+    append(table, 1, (1, "a"))
+    table.append(plan(2), rows(table, [(2, "b")]))
+    metadata(table).expireSnapshots().expireOlderThan(2**50).retainLast(1).commit()
+    table.publish(plan(2))
+    assert found(table) == [(1, "a"), (2, "b")]
+
+
+def test_a_table_that_was_rolled_back_says_what_it_has(table: IcebergTable) -> None:
+    append(table, 1, (1, "a"))
+    first = metadata(table).currentSnapshot().snapshotId()
+    append(table, 2, (2, "b"))
+    metadata(table).manageSnapshots().rollbackTo(first).commit()
+    assert table.last_plan(APPLICATION) == 1 and not table.has(plan(2))
+
+
+def test_a_merge_that_others_always_outrun_ends(keyed: IcebergTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(keyed, 1, (1, "a"))
+    keyed.merge(plan(2), changes(keyed, (1, "b", False)), ["id"], "gone")
+    read, number = keyed._access.read, iter(range(100))
+
+    def read_late() -> object:
+        as_other(keyed, f"INSERT INTO {{t}} VALUES ({1000 + next(number)}, 'z')")
+        return read()
+
+    monkeypatch.setattr(keyed._access, "read", read_late)
+    with pytest.raises(RetriableError, match="other writers were faster each of 3 times"):
+        keyed.publish(plan(2))
+    monkeypatch.undo()
+    assert (1, "a") in found(keyed) and not keyed.has(plan(2))
+
+
+def test_a_dropped_table_is_an_error_with_a_remedy(table: IcebergTable) -> None:
+    append(table, 1, (1, "a"))
+    table.append(plan(2), rows(table, [(2, "b")]))
+    as_other(table, "DROP TABLE {t}")
+    with pytest.raises(DataError, match="kconnect offsets alter"):
+        table.publish(plan(2))
+    assert not table.has(plan(2)) and table.last_plan(APPLICATION) is None and table.columns() is None
+
+
+def test_a_table_that_was_created_again_does_not_get_a_part(table: IcebergTable) -> None:
+    append(table, 1, (1, "a"))
+    table.append(plan(2), rows(table, [(2, "b")]))
+    as_other(table, "DROP TABLE {t} PURGE")
+    as_other(table, "CREATE TABLE {t} (id bigint, name string) USING iceberg")
+    with pytest.raises(DataError, match="was dropped and created again"):
+        table.publish(plan(2))
+    assert found(table) == []
+    assert table.last_plan(APPLICATION) is None
+
+
+def test_a_newer_format_version_in_between_changes_nothing(keyed: IcebergTable) -> None:
+    append(keyed, 1, (1, "a"), (2, "b"))
+    keyed.merge(plan(2), changes(keyed, (1, "c", False), (2, None, True)), ["id"], "gone")
+    as_other(keyed, "ALTER TABLE {t} SET TBLPROPERTIES ('format-version' = '3')")
+    keyed.publish(plan(2))
+    merge(keyed, 3, (1, "d", False))
+    assert found(keyed) == [(1, "d")]
+
+
+def test_a_snapshot_says_which_offsets_it_has(make_table: MakeTable) -> None:
+    table = make_table()
+    append(table, 3, (1, "a"))
+    summary = metadata(table).currentSnapshot().summary()
+    assert summary.get("kconnect.offsets") == '{"orders":{"0":[30,40]}}'
+    assert summary.get("wap.id") == f"{APPLICATION}:3"

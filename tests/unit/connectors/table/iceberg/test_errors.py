@@ -1,0 +1,62 @@
+"""What exceptions of Java mean for a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.table.formats.iceberg.errors import Chain, meaning_of
+
+ICEBERG = "org.apache.iceberg.exceptions."
+ABORTED = ("org.apache.spark.SparkException", "Writing job aborted")
+
+
+@pytest.mark.parametrize(
+    "chain, kind, word",
+    [
+        ([(ICEBERG + "ServiceUnavailableException", "503")], RetriableError, "unavailable"),
+        ([(ICEBERG + "RESTException", "Error"), ("java.net.ConnectException", "")], RetriableError, "unavailable"),
+        (
+            [
+                ("org.apache.iceberg.jdbc.UncheckedSQLException", "Failed"),
+                ("org.postgresql.util.PSQLException 08001", "no"),
+            ],
+            RetriableError,
+            "unavailable",
+        ),
+        ([(ICEBERG + "CommitStateUnknownException", "?"), (ICEBERG + "RESTException", "")], RetriableError, "unknown"),
+        ([ABORTED, (ICEBERG + "CommitFailedException", "stale")], RetriableError, "faster"),
+        ([(ICEBERG + "ForbiddenException", "no")], ConfigError, "access is refused"),
+        ([(ICEBERG + "NotAuthorizedException", "401")], ConfigError, "access is refused"),
+        (
+            [(ICEBERG + "RuntimeIOException", ""), ("org.apache.hadoop.security.AccessControlException", "no")],
+            ConfigError,
+            "access is refused",
+        ),
+        (
+            [
+                ("org.apache.iceberg.jdbc.UncheckedSQLException", ""),
+                ("org.postgresql.util.PSQLException 28P01", "password"),
+            ],
+            ConfigError,
+            "28P01",
+        ),
+        ([("java.lang.ClassNotFoundException", "org.example.Catalog")], ConfigError, "cannot be used"),
+        ([(ICEBERG + "NoSuchTableException", "Table does not exist: a.b")], DataError, "does not exist any more"),
+        ([ABORTED, (ICEBERG + "NotFoundException", "s3://lake/f.parquet")], DataError, "is missing"),
+        ([(ICEBERG + "ValidationException", "Cannot")], DataError, "refused by Iceberg"),
+    ],
+)
+def test_each_class_of_exception_says_whether_to_retry(chain: Chain, kind: type[ConnectError], word: str) -> None:
+    error = meaning_of("table lake.a.b", chain)
+    assert type(error) is kind
+    assert word in str(error) and "table lake.a.b" in str(error)
+
+
+def test_the_text_has_one_line() -> None:
+    error = meaning_of("table t", [(ICEBERG + "RESTException", "first\nsecond\n\tat java.lang.Thread")])
+    assert "\n" not in str(error) and "first" in str(error)
+
+
+def test_what_is_not_known_is_left_as_it_is() -> None:
+    assert meaning_of("table t", [("java.lang.NullPointerException", "")]) is None

@@ -1,0 +1,105 @@
+"""Which plans an Iceberg table has, by its metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connectors.table.formats.iceberg.state import TableState, plan_property
+
+APPLICATION = "orders-0123456789ab"
+
+
+def snapshot(number: int, parent: int | None, **summary: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"snapshot-id": number, "summary": {"operation": "append", **summary}}
+    return found if parent is None else {**found, "parent-snapshot-id": parent}
+
+
+def staged(plan: int) -> dict[str, str]:
+    return {"wap.id": f"{APPLICATION}:{plan}"}
+
+
+def state(*snapshots: dict[str, Any], current: int | None, properties: Mapping[str, str] | None = None) -> TableState:
+    metadata = {
+        "table-uuid": "u",
+        "format-version": 2,
+        "snapshots": snapshots,
+        "properties": properties or {},
+        **({} if current is None else {"current-snapshot-id": current}),
+    }
+    return TableState.parse(json.dumps(metadata))
+
+
+def test_a_new_table_has_no_plan() -> None:
+    assert state(current=None).last_plan(APPLICATION) is None
+
+
+def test_a_snapshot_that_is_only_staged_is_no_plan_of_the_table() -> None:
+    assert state(snapshot(1, None), snapshot(2, 1, **staged(7)), current=1).last_plan(APPLICATION) is None
+
+
+def test_a_staged_snapshot_that_became_the_current_one_shows_its_plan() -> None:
+    assert state(snapshot(1, None), snapshot(2, 1, **staged(7)), current=2).last_plan(APPLICATION) == 7
+
+
+def test_a_copy_of_a_staged_snapshot_shows_the_plan() -> None:
+    copy = snapshot(3, 1, **{"published-wap-id": f"{APPLICATION}:7", "source-snapshot-id": "2"})
+    found = state(snapshot(1, None), snapshot(2, None, **staged(7)), copy, current=3)
+    assert found.last_plan(APPLICATION) == 7
+    published = found.published(2)
+    assert published is not None and published.id == 3
+
+
+def test_later_snapshots_of_others_do_not_hide_a_plan() -> None:
+    others = (snapshot(2, 1), snapshot(3, 2, **{"wap.id": "audit"}), snapshot(4, 3, **{"wap.id": "another-0:9"}))
+    assert state(snapshot(1, None, **staged(7)), *others, current=4).last_plan(APPLICATION) == 7
+
+
+def test_a_table_that_was_rolled_back_has_only_what_it_was_rolled_back_to() -> None:
+    snapshots = (snapshot(1, None, **staged(6)), snapshot(2, 1, **staged(7)))
+    found = state(*snapshots, current=1, properties={plan_property(APPLICATION): "7"})
+    assert found.last_plan(APPLICATION) == 6
+
+
+def test_the_property_knows_plans_whose_snapshots_have_expired() -> None:
+    found = state(snapshot(5, 4), current=5, properties={plan_property(APPLICATION): "7"})
+    assert found.last_plan(APPLICATION) == 7
+
+
+def test_without_the_property_expired_snapshots_had_no_plan_of_the_application() -> None:
+    assert state(snapshot(5, 4), current=5).last_plan(APPLICATION) is None
+
+
+def test_the_property_says_nothing_of_a_table_that_was_replaced() -> None:
+    found = state(snapshot(5, None), current=5, properties={plan_property(APPLICATION): "7"})
+    assert found.last_plan(APPLICATION) is None
+
+
+def test_the_name_of_the_property_is_not_longer_than_catalogs_allow() -> None:
+    assert len(plan_property("c" * 249 + "-0123456789ab")) <= 255
+    assert plan_property("c" * 249 + "-0123456789ab").endswith("-0123456789ab")
+
+
+@pytest.mark.parametrize(
+    "snapshots, current, is_empty",
+    [
+        ((), None, True),
+        ((snapshot(1, None, **{"total-records": "0"}),), 1, True),
+        ((snapshot(1, None, **{"total-records": "3"}),), 1, False),
+        ((snapshot(1, None),), 1, False),
+    ],
+)
+def test_a_table_is_empty_if_its_snapshot_says_so(
+    snapshots: tuple[dict[str, Any], ...], current: int | None, is_empty: bool
+) -> None:
+    assert state(*snapshots, current=current).is_empty is is_empty
+
+
+def test_a_snapshot_says_what_it_has_added() -> None:
+    summary = {"added-data-files": "2", "added-files-size": "900", "added-records": "30"}
+    found = state(snapshot(1, None, **summary), snapshot(2, 1), current=2).snapshots
+    assert found[1].facts() == {"files": 2, "bytes": 900, "records": 30}
+    assert found[2].facts() == {"files": 0, "bytes": 0, "records": 0}
