@@ -43,7 +43,7 @@ def test_copy_on_write_is_a_property_of_the_table(make_table: MakeTable) -> None
 def test_the_first_load_looks_for_no_keys(keyed: IcebergTable) -> None:
     merge(keyed, 1, (1, "a", False), (2, None, True), (3, "c", None))
     assert found(keyed) == [(1, "a"), (3, "c")]
-    assert summary(keyed)["operation"] == "append"
+    assert metadata(keyed).currentSnapshot().operation() == "append"
 
 
 def test_a_merge_that_deletes_nothing_and_one_that_changes_nothing(keyed: IcebergTable) -> None:
