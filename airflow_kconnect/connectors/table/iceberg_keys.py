@@ -31,7 +31,7 @@ DEFAULT_KEYS, DEFAULT_PARTITION = "iceberg.tables.default-id-columns", "iceberg.
 DEFAULT_BRANCH = "iceberg.tables.default-commit-branch"
 CREATE, EVOLVE = "iceberg.tables.auto-create-enabled", "iceberg.tables.evolve-schema-enabled"
 OPTIONAL, ANY_CASE = "iceberg.tables.schema-force-optional", "iceberg.tables.schema-case-insensitive"
-UPSERT_MODE = "iceberg.tables.upsert-mode-enabled"
+UPSERT_MODE, CDC_FIELD = "iceberg.tables.upsert-mode-enabled", "iceberg.tables.cdc-field"
 PROPERTIES, WRITE_PROPERTIES = "iceberg.tables.auto-create-props.", "iceberg.tables.write-props."
 OF_TABLE = "iceberg.table."
 ID_COLUMNS, PARTITION_BY, ROUTE_REGEX, BRANCH = "id-columns", "partition-by", "route-regex", "commit-branch"
@@ -105,6 +105,9 @@ def iceberg_config() -> ConfigDef:
     config.define(UPSERT_MODE, Type.BOOLEAN, False, medium, "Whether a record replaces the row with the same "
                   f"`{ID_COLUMNS}`. Apache's sink only appends; the key is that of its predecessor.",
                   group=KCONNECT)  # fmt: skip
+    config.define(CDC_FIELD, Type.STRING, None, medium, "Field of the value, such as `_cdc.op`, that says what has "
+                  f"happened to a row: a text that begins with D deletes it. Needs `{UPSERT_MODE}`. The key is that of "
+                  "the predecessor of Apache's sink.", group=KCONNECT)  # fmt: skip
     for name, type_, what in _CATALOG_KEYS:
         config.define(f"{CATALOG_KEYS}{name}", type_, None, high, what)
     for name, type_, default, why in _IGNORED:
@@ -124,6 +127,8 @@ def table_settings(props: Mapping[str, str], values: Mapping[str, Any]) -> Table
         mode=UPSERT if values[UPSERT_MODE] else APPEND,
         pk_mode=RECORD_VALUE if values[UPSERT_MODE] else NONE,
         keys=split_columns(values[DEFAULT_KEYS]) if values[UPSERT_MODE] else (),
+        deletes=values[CDC_FIELD] is not None,
+        cdc_field=values[CDC_FIELD],
         creates=values[CREATE],
         evolution=evolves if values[EVOLVE] else {"add": "ignore", "widen": "fail", "optional": "fail"},
         partition_by=split_partition(values[DEFAULT_PARTITION]),

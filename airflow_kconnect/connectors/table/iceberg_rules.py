@@ -10,6 +10,7 @@ from airflow_kconnect.connectors.table.catalogs import catalog_problem
 from airflow_kconnect.connectors.table.iceberg_keys import (
     BRANCH,
     CATALOG_KEYS,
+    CDC_FIELD,
     DEFAULT_BRANCH,
     DEFAULT_KEYS,
     DEFAULT_PARTITION,
@@ -89,6 +90,8 @@ def _partition_errors(props: Mapping[str, str], values: Mapping[str, Any]) -> It
 
 
 def _key_errors(props: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if values[CDC_FIELD] and not values[UPSERT_MODE]:
+        yield CDC_FIELD, f"needs `{UPSERT_MODE}`: rows are deleted by their id columns"
     if not values[UPSERT_MODE] or values[DEFAULT_KEYS]:
         return
     own = of_tables(props)

@@ -132,6 +132,12 @@ class TestSettings:
         assert found.mode == UPSERT
         assert found.keys_of("shop.others") == ("id", "region")
         assert found.keys_of("shop.orders") == ("number",)
+        assert not found.deletes
+
+    def test_a_field_says_which_rows_are_deleted(self) -> None:
+        keys = {"iceberg.tables.upsert-mode-enabled": "true", "iceberg.tables.default-id-columns": "id"}
+        found = settings(**keys, **{"iceberg.tables.cdc-field": "_cdc.op"})
+        assert (found.deletes, found.cdc_field) == (True, "_cdc.op")
 
     @pytest.mark.parametrize(
         ("evolves", "expected"),
@@ -184,6 +190,10 @@ class TestErrors:
     def test_a_transform_that_does_not_exist_is_no_reason_to_leave_the_partition_out(self) -> None:
         key = "iceberg.tables.default-partition-by"
         assert "has week(ts), expected" in errors(**{key: "week(ts)"})[key][0]
+
+    def test_deletions_need_columns(self) -> None:
+        found = errors(**{"iceberg.tables.cdc-field": "_cdc.op"})
+        assert "needs `iceberg.tables.upsert-mode-enabled`" in found["iceberg.tables.cdc-field"][0]
 
     def test_upserts_need_columns(self) -> None:
         found = errors(**{"iceberg.tables.upsert-mode-enabled": "true"})
