@@ -74,14 +74,12 @@ class Changes:
         return rows.withColumn("error", F.coalesce(error, *nulls)).drop(_ERROR_BEFORE)
 
     def write(self, table: Table, plan: SinkPlan, rows: DataFrame) -> None:
-        """Write good rows: the last one of each key. In a table without rows no keys have to be looked for."""
+        """Write good rows: the last one of each key."""
         last = self.last(rows).drop("kafka_offset")
-        if self.keys and not table.is_empty():
+        if self.keys:
             table.merge(plan, last, self._names(rows), self.deleted)
-        elif self.deleted is not None:
-            table.append(plan, last.where(~F.col(self.deleted)).drop(self.deleted))
-        else:
-            table.append(plan, last)
+        else:  # there are none
+            table.append(plan, last if self.deleted is None else last.drop(self.deleted))
 
     def last(self, rows: DataFrame) -> DataFrame:
         """The last row of each key.
