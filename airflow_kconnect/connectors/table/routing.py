@@ -85,7 +85,7 @@ def needed_parts(settings: TableSettings) -> frozenset[str]:
     if settings.pk_mode == RECORD_KEY:
         needed.add("key")
     if settings.mode == UPSERT:  # they say which one of several changes is the last
-        needed |= {"timestamp", "partition"}
+        needed |= {"timestamp", "topic", "partition"}
     if settings.routing.header and not settings.routing.patterns:
         needed.add("headers")
     if TOPIC in settings.routing.name_format:

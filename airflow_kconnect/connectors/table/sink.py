@@ -21,7 +21,7 @@ from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import needed_parts, parts_of
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
-from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, TableSettings
+from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, RECORD_KEY, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         self._report = TablesReport()
         self._writer: PlanWriter | None = None
         self.needs = needed_parts(self._settings)
+        self.unwraps_change_events = self._settings.mode == UPSERT
+        self.keeps_deleted_rows = self._settings.deletes and self._settings.pk_mode != RECORD_KEY
 
     @classmethod
     def config(cls) -> ConfigDef:

@@ -95,7 +95,7 @@ class PlanWriter:
         part = target.part(records.frame(target.topics), self._settings)
         sources = [range_ for range_ in records.plan.ranges if target.topics is None or range_.topic in target.topics]
         shaped, changes = self._shaped(table, part.frame, len(sources))
-        columns = self._columns(table, shaped)
+        columns = self._columns(table, shaped, table.settings.keys if changes is None else changes.keys)
         if changes is not None and "kafka_offset" in columns.names:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
@@ -110,20 +110,19 @@ class PlanWriter:
 
     def _shaped(self, table: Table, frame: RecordFrame, sources: int) -> tuple[RecordFrame, Changes | None]:
         """The records as what they are in the table; None: rows that are only added."""
-        settings = table.settings
-        if settings.whitelist:
-            frame = with_only(frame, (*settings.whitelist, *settings.keys))
-        if settings.mode != UPSERT and not settings.deletes:
-            return without_tombstones(frame), None
-        changes = changes_of(frame, settings, settings.keys, sources)
-        return changes.frame, changes
+        settings, changes = table.settings, None
+        if settings.mode == UPSERT:
+            changes = changes_of(frame, settings, settings.keys, sources)
+        frame = without_tombstones(frame) if changes is None else changes.frame
+        # Not before: what says that a row is deleted need not be a column.
+        return with_only(frame, (*settings.whitelist, *settings.keys)) if settings.whitelist else frame, changes
 
     def _rows(self, shaped: RecordFrame, changes: Changes | None, columns: T.StructType) -> DataFrame:
         """The rows of the table; what it cannot take has an ``error``."""
         rows = clashing(rows_of(shaped, columns), columns, shaped.carried)
         return rows if changes is None else changes.checked(rows, self._settings.connector)
 
-    def _columns(self, table: Table, frame: RecordFrame) -> T.StructType:
+    def _columns(self, table: Table, frame: RecordFrame, keys: Sequence[str]) -> T.StructType:
         """The columns of the table after it was created or changed for the records; none: no record needs the table."""
         columns = table.columns()
         if columns is not None:
@@ -132,7 +131,7 @@ class PlanWriter:
         wanted = columns_of(frame)
         if not wanted.fields:
             return wanted
-        return self._created(table, wanted, settings.keys, settings.partition_by)
+        return self._created(table, wanted, keys, settings.partition_by)
 
     def _created(self, table: Table, columns: T.StructType, keys: Sequence[str], parts: Sequence[str]) -> T.StructType:
         settings = table.settings
@@ -144,14 +143,12 @@ class PlanWriter:
         """The frame with the errors that a table's rows have, or would have."""
         table = self._tables[target.full_name]
         columns = table.columns()
-        if columns is None:
-            return frame
         names, error = frame.df.columns, F.col(f"{_RECORD}.error")
         record = F.struct(*map(quoted, names))
         part = frame if target.shapes is None else only(frame, target.shapes, strict=False)
         part = replace(part.with_columns({_RECORD: record}), carried=(*frame.carried, _RECORD))
         shaped, changes = self._shaped(table, part, 1)
-        rows = self._rows(shaped, changes, columns)
+        rows = shaped.df if columns is None else self._rows(shaped, changes, columns)
         is_own = F.array_contains(F.col(f"{_RECORD}.{ROUTES}"), target.name)
         cells = [F.col(f"{_RECORD}.{quoted(name)}") for name in names if name != "error"]
         return frame.with_df(rows.select(*cells, F.when(is_own, F.col("error")).otherwise(error).alias("error")))
