@@ -3,7 +3,8 @@
 The sink calls, in this order: `changes_of`; what makes rows with the columns of the table; `Changes.checked`;
 `PlanRecords.good`; `Changes.write`. Without keys it calls `without_tombstones`.
 
-Where keys are from is as in Confluent's JDBC sink (``pk.mode``, ``pk.fields``); ``cdc.field`` is read as by Iceberg's.
+Where keys are from is as in Confluent's JDBC sink (``pk.mode``, ``pk.fields``); ``table.cdc.field`` is that
+of Iceberg's.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Changes:
 
 
 def without_tombstones(frame: RecordFrame) -> RecordFrame:
-    """The records for a table without keys: those without value are no rows of it."""
+    """The records for a table without keys: those without value are not rows of it."""
     return frame.with_columns({"error": F.coalesce(F.col("error"), F.when(_is_null(frame.value), DROPPED))})
 
 
@@ -224,7 +225,7 @@ def _text(shape: Shape, value: Column, path: Sequence[str]) -> Column | None:
 
 
 def _without_marks(frame: RecordFrame, columns: dict[str, Column]) -> RecordFrame:
-    """Where rows that are marked as deleted go, those that stay all have the same mark: it is no column."""
+    """Where rows that are marked as deleted go, those that stay all have the same mark: it is not a column."""
     shapes = []
     for shape, name in _pairs(frame.value):
         schema = shape.schema

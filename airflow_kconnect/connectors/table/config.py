@@ -109,9 +109,10 @@ def _define_rows(config: ConfigDef) -> None:
                   group=_ROWS, recommender=ShownWith("pk.mode", lambda mode: mode != NONE), example="id")  # fmt: skip
     config.define("delete.enabled", Type.BOOLEAN, False, medium,
                   "Whether rows are deleted: by a record without value if pk.mode is record_key, by a deletion of "
-                  "Debezium, and by cdc.field. Otherwise records without value are skipped and counted as filtered.",
+                  "Debezium, and by table.cdc.field. Otherwise records without value are skipped, and counted as "
+                  "filtered.",
                   group=_ROWS, recommender=ShownWith("pk.mode", lambda mode: mode.startswith("record_")))  # fmt: skip
-    config.define("cdc.field", Type.STRING, None, medium,
+    config.define("table.cdc.field", Type.STRING, None, medium,
                   "Field of the value, with dots if it is nested, that says what has happened to the row. A text that "
                   "begins with D, such as delete or Debezium's d, deletes it; all others write it.",
                   validator=nullable(NonEmptyString()), group=_ROWS, example="_cdc.op")  # fmt: skip
@@ -173,7 +174,7 @@ def settings_of(connector: str, values: Mapping[str, Any], props: Mapping[str, s
         pk_mode=pk_mode,
         keys=keys,
         deletes=values["delete.enabled"],
-        cdc_field=values["cdc.field"],
+        cdc_field=values["table.cdc.field"],
         creates=values["auto.create"],
         evolution=_evolution(values),
         partition_by=partition_terms(values["table.partition.by"] or ""),

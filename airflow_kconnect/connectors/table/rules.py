@@ -116,8 +116,8 @@ def _key_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Iterat
         yield "delete.enabled", f"needs `pk.mode` record_key or record_value (it is {pk_mode}): rows are deleted by key"
     if values.get("delete.enabled") and not upserts:
         yield "delete.enabled", "needs `insert.mode` upsert: rows that are only added have no keys"
-    if values.get("cdc.field") and not values.get("delete.enabled"):
-        yield "cdc.field", "has no effect without `delete.enabled`: it says which rows are deleted"
+    if values.get("table.cdc.field") and not values.get("delete.enabled"):
+        yield "table.cdc.field", "has no effect without `delete.enabled`: it says which rows are deleted"
     if upserts and pk_mode == NONE:
         yield "pk.mode", "is none, but `insert.mode` upsert needs a key: set record_key, record_value or kafka"
     fields = [name for name in values.get("pk.fields") or () if name]

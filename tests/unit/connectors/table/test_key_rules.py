@@ -16,7 +16,13 @@ UPSERT = {"insert.mode": "upsert", "pk.mode": "record_key"}
     [
         {**UPSERT},
         {**UPSERT, "delete.enabled": "true"},
-        {**UPSERT, "pk.mode": "record_value", "pk.fields": "id", "delete.enabled": "true", "cdc.field": "_cdc.op"},
+        {
+            **UPSERT,
+            "pk.mode": "record_value",
+            "pk.fields": "id",
+            "delete.enabled": "true",
+            "table.cdc.field": "_cdc.op",
+        },
         {"insert.mode": "upsert", "pk.mode": "kafka"},
     ],
 )
@@ -30,7 +36,7 @@ def test_rows_have_keys(keys: dict[str, str]) -> None:
         ({"delete.enabled": "true", "pk.mode": "record_key"}, "delete.enabled", "needs `insert.mode` upsert"),
         ({"insert.mode": "upsert", "pk.mode": "kafka", "delete.enabled": "true"}, "delete.enabled", "record_value"),
         ({**UPSERT, "pk.mode": "record_value"}, "pk.fields", "name the fields"),
-        ({**UPSERT, "cdc.field": "op"}, "cdc.field", "no effect without `delete.enabled`"),
+        ({**UPSERT, "table.cdc.field": "op"}, "table.cdc.field", "no effect without `delete.enabled`"),
     ],
 )
 def test_what_does_not_fit_together(keys: dict[str, str], wrong: str, text: str) -> None:
@@ -40,6 +46,6 @@ def test_what_does_not_fit_together(keys: dict[str, str], wrong: str, text: str)
 
 
 def test_the_field_that_says_what_has_happened() -> None:
-    props = {**BASE, **UPSERT, "name": "sink", "delete.enabled": "true", "cdc.field": "_cdc.op"}
+    props = {**BASE, **UPSERT, "name": "sink", "delete.enabled": "true", "table.cdc.field": "_cdc.op"}
     settings = settings_of("sink", table_keys().parse(props), props)
     assert (settings.deletes, settings.cdc_field) == (True, "_cdc.op")
