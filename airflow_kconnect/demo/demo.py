@@ -93,6 +93,7 @@ class Demo:
             connectors = [name for pipeline in self._pipelines for name in pipeline.connectors]
             tables.show_offsets(self._console, {name: show_offsets(name, worker) for name in connectors})
             for pipeline in self._pipelines:
+                pipeline.worker = worker
                 self._check(pipeline)
             completed = True
         finally:
@@ -129,7 +130,7 @@ class Demo:
                 f"What {pipeline.dag_id} wrote below {self._folder.data} is not what it read: "
                 "please report it, with that folder."
             )
-        self._say(f"Checked: {len(pipeline):,} {pipeline.unit} in, the same out, each once and in order.\n", "green")
+        self._say(f"Checked: {pipeline.proof()}.\n", "green")
 
     def _say(self, text: str, style: str) -> None:
         self._console.print(Text(text, style))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,15 @@ class Pipeline(ABC):
     """What it moves from where to where, for display."""
     input: str
     """The file in the folder that it reads."""
+    subject: str
+    """What its data are about."""
+    downloads: tuple[str, int] = ("", 0)
+    """What it needs besides Kafka and a JDBC driver, and how many MB that is."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
+        self.worker: Mapping[str, str] = {}
+        """Of the broker, while that runs: for reading the output."""
         self._all = self._load()
         self._first = len(self._all) * 2 // 3
 
@@ -52,8 +58,12 @@ class Pipeline(ABC):
         return f"{'+' * (run > 1)}{len(part):,} {self.unit}"
 
     def is_complete(self) -> bool:
-        """The proof: the output is the whole input, each record once, in order."""
+        """The proof: the output is what it has to be."""
         return self.written() == self._expected()
+
+    def proof(self) -> str:
+        """What `is_complete` has shown."""
+        return f"{len(self):,} {self.unit} in, the same out, each once and in order"
 
     @abstractmethod
     def files(self) -> list[Path]:
@@ -79,6 +89,7 @@ class FilePipeline(Pipeline):
     dag_id = "example_file_pipeline"
     connectors, topic = ("weather-source", "weather-sink"), "weather"
     unit, route, input = "lines", "lines of a CSV file -> Kafka -> JSON lines", "input.csv"
+    subject = "weather"
 
     def files(self) -> list[Path]:
         return sorted((self.data / "output").rglob("*.json"))
@@ -103,6 +114,7 @@ class TablePipeline(Pipeline):
     dag_id = "example_table_pipeline"
     connectors, topic = ("stocks-source", "stocks-sink"), "db-stocks"
     unit, route, input = "rows", "rows of a SQLite table -> Kafka -> Parquet", "stocks.db"
+    subject = "stock prices"
 
     def files(self) -> list[Path]:
         return sorted((self.data / "parquet").rglob("*.parquet"))

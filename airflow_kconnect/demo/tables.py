@@ -29,17 +29,22 @@ def show_plan(console: Console, pipelines: Sequence[Pipeline], folder: DemoFolde
     :param first: Kafka has yet to be downloaded.
     """
     _line(console, "Kafka Connect without a Connect cluster: a demo on this machine", "bold")
-    _line(console, "Kafka starts, and Airflow runs two DAGs. Each of their tasks is one Spark job:")
+    count = "two DAGs" if len(pipelines) == 2 else "a DAG"
+    _line(console, f"Kafka starts, and Airflow runs {count}. Each task is one job:")
     for pipeline in pipelines:
         _line(console, f"  {pipeline.dag_id:<23} {pipeline.route}")
-    _line(console, "Each DAG runs twice. Before its second run records are added, and it moves only these.")
+    _line(console, "It runs twice. Before the second run records are added, and it moves only these.")
     _line(console, "In the end the output is compared with the input.")
     facts = Table(show_header=False, box=None, pad_edge=False)
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column(overflow="fold")
     sizes = " and ".join(f"{len(pipeline):,} {pipeline.unit}" for pipeline in pipelines)
-    facts.add_row("Data", f"generated: {sizes}, of weather and of stock prices")
-    facts.add_row("Downloads", "Kafka and SQLite's JDBC driver, 60 MB, once" if first else "none, or a JDBC driver")
+    subjects = " and of ".join(pipeline.subject for pipeline in pipelines)
+    facts.add_row("Data", f"generated: {sizes}, of {subjects}")
+    more = "".join(f", {pipeline.downloads[0]}" for pipeline in pipelines if pipeline.downloads[1])
+    size = 60 + sum(pipeline.downloads[1] for pipeline in pipelines)
+    known = f"none, or a JDBC driver{more}"
+    facts.add_row("Downloads", f"Kafka, SQLite's JDBC driver{more}: {size} MB, once" if first else known)
     facts.add_row("Time", "two to four minutes" if first else "two to three minutes")
     facts.add_row("Folder", Text(str(folder.path)))
     console.print(facts)

@@ -28,6 +28,9 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave Kafka running at the end, to look into its topics.")
     ] = False,
+    lake: Annotated[
+        bool, typer.Option("--lake", help="Another pipeline: changes of a table into an Iceberg table, by key.")
+    ] = False,
     svg: Annotated[
         Path | None, typer.Option(help="Also save what was shown as an SVG image.", hidden=True, show_default=False)
     ] = None,
@@ -37,7 +40,10 @@ def demo(
     Lines of a CSV file go through Kafka into JSON lines, rows of a SQLite table into Parquet files. Then records are
     added, and only these are moved. The output is compared with the input: each record once, in order.
 
-    Needs Java 17 or newer and `pip install 'airflow-kconnect[spark,jdbc]'`. Takes two to four minutes; the first
+    With --lake, changes of orders go through Kafka into an Iceberg table: inserted, updated and deleted. In the end
+    Spark reads the table.
+
+    Needs Java 17 or newer and `pip install 'airflow-kconnect[spark,jdbc]'`, with --lake `[spark,jdbc,iceberg]`. Takes two to four minutes; the first
     time downloads Kafka and a JDBC driver (60 MB) into a cache. Nothing but its folder and the cache is written: not
     your Airflow, not your Kafka. Nothing is left running, unless with --keep.
 
@@ -46,9 +52,12 @@ def demo(
     console = Console(record=svg is not None, force_terminal=True if svg else None, width=_SVG_COLUMNS if svg else None)
     try:
         from airflow_kconnect.demo.demo import Demo
+        from airflow_kconnect.demo.lake import LakePipeline
+        from airflow_kconnect.demo.pipelines import FilePipeline, TablePipeline
 
         with sigterm_as_exit():
-            Demo((folder or home_folder() / "demo").expanduser().absolute(), console, keep=keep).run()
+            kinds = (LakePipeline,) if lake else (FilePipeline, TablePipeline)
+            Demo((folder or home_folder() / "demo").expanduser().absolute(), console, keep=keep, kinds=kinds).run()
     except ConnectError as error:
         Console(stderr=True).print(Text.assemble(("The demo failed: ", "bold red"), str(error)), soft_wrap=True)
         raise typer.Exit(error.exit_code) from None
