@@ -49,7 +49,7 @@ class LakePipeline(Pipeline):
     connectors, topic = ("orders-source", "orders-lake"), "db-order_changes"
     unit, route, input = "changes", "changes of a SQLite table -> Kafka -> Iceberg", "orders.db"
 
-    subject, downloads = "orders", ("Iceberg for Spark", 48)
+    subject, downloads, output_unit = "orders", ("Iceberg for Spark", 48), "orders"
     _rows: list[Change] | None = None
 
     def proof(self) -> str:
@@ -77,7 +77,7 @@ class LakePipeline(Pipeline):
             "mode": "bulk",
             "topic": "not-written",
         }
-        spec = RunSpec(config, self.worker, preview=RecordsShown(_ORDERS, _PLAIN_JSON))
+        spec = RunSpec(config, self.worker, preview=RecordsShown(_ORDERS + _CHANGES, _PLAIN_JSON))
         found = previewed_source(spec, {}, _READING_S)["records"]
         return [json.loads(steps[-1]["value"]) for steps in found]
 

@@ -25,6 +25,8 @@ class Pipeline(ABC):
     """Names of the source and the sink."""
     topic: str
     unit: str
+    output_unit: str = ""
+    """What its output is counted in, if that is something else."""
     route: str
     """What it moves from where to where, for display."""
     input: str

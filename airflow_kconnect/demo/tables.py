@@ -90,7 +90,7 @@ def show_offsets(console: Console, offsets: Mapping[str, Sequence[Mapping[str, A
 def show_output(console: Console, pipeline: Pipeline, folder: DemoFolder) -> None:
     """The files of a pipeline and the last rows in them."""
     files, rows = pipeline.files(), pipeline.written()
-    title = f"Output of {pipeline.dag_id}: {len(rows):,} {pipeline.unit} in {len(files)} files"
+    title = f"Output of {pipeline.dag_id}: {len(rows):,} {pipeline.output_unit or pipeline.unit} in {len(files)} files"
     table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
     for file in files:
         table.add_row(Text(str(file.relative_to(folder.path)), overflow="fold"))
