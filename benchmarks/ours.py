@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.submit.direct import by_python
 from airflow_kconnect.submit.spark import find_spark_submit, job_path
+from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import spark_conf, submit_environment
 from benchmarks.measure import CpuMeter, Pass
 from benchmarks.settings import HEAP_MB, our_worker
@@ -27,11 +28,13 @@ class OurSide:
     """Runs connectors in a running job. Use it as a context manager.
 
     :param master: `local[1]` or `local[2]`.
+    :param config: of a connector that needs more of Spark than others.
     """
 
-    def __init__(self, master: str, folder: Path, bootstrap: str) -> None:
+    def __init__(self, master: str, folder: Path, bootstrap: str, config: Mapping[str, str] | None = None) -> None:
         self._bootstrap = bootstrap
-        self._process = ProcessPoolExecutor(1, get_context("spawn"), _start, (master, folder / f"spark-{master[6]}"))
+        own = (master, folder / f"spark-{master[6]}", [dict(config)] if config else [])
+        self._process = ProcessPoolExecutor(1, get_context("spawn"), _start, own)
         self.pid: int = self._process.submit(os.getpid).result()
 
     def __enter__(self) -> OurSide:
@@ -64,21 +67,21 @@ class OurSide:
         return Pass(records, moving, *cpu, whole_s=took["total"], splits=report.splits)
 
 
-def _start(master: str, folder: Path) -> None:
+def _start(master: str, folder: Path, configs: Sequence[Mapping[str, str]]) -> None:
     global _session
     # Events of the runs, and warnings of Spark's about this machine's name.
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, sys.stdout.fileno())
     os.dup2(silent, sys.stderr.fileno())
     folder.mkdir(mode=0o700)
-    _session = _as_in_a_job(master, folder)
+    _session = _as_in_a_job(master, folder, configs)
 
 
-def _as_in_a_job(master: str, folder: Path) -> LazySession:
+def _as_in_a_job(master: str, folder: Path, configs: Sequence[Mapping[str, str]]) -> LazySession:
     """What a job has before its first run: Python processes for what needs no Spark, and Spark for the rest."""
     spark = find_spark_submit()
     own = {"spark.driver.memory": f"{HEAP_MB}m", "spark.log.level": "ERROR", "spark.local.dir": str(folder / "spark")}
-    conf = spark_conf(own, master=master, spark=spark, folder=folder)
+    conf = spark_conf(with_needs(own, configs, spark), master=master, spark=spark, folder=folder)
     options = ["--master", master, *(part for pair in conf.items() for part in ("--conf", "=".join(pair)))]
     command = [str(spark.program), *options, str(job_path())]
     os.environ.update(by_python(command, submit_environment(master), conf)[1])
