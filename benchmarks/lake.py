@@ -74,7 +74,8 @@ class LakeBench:
             "value.converter": JSON,
             "value.converter.schemas.enable": str(schemas).lower(),
         }
-        self._topic = Topics(bootstrap).create("visits")
+        self._topics = Topics(bootstrap)
+        self._topic = self._topics.create("visits")
         self._bytes = self._fill(schemas=schemas)
 
     def run(self, passes: int) -> list[Row]:
@@ -93,7 +94,8 @@ class LakeBench:
             return alternate("Kafka to Iceberg", contenders, self._bytes, passes, self._say)
 
     def _by_connect(self, connect: ConnectWorker, name: str) -> Pass:
-        config = {**self._config(name), **tuned_sink(), **_TUNED, "tasks.max": str(PARTITIONS)}
+        control = {"iceberg.control.topic": self._topics.create(f"control-{name}")}
+        config = {**self._config(name), **tuned_sink(), **_TUNED, **control, "tasks.max": str(PARTITIONS)}
         moved = Moved(partial(self._in_table, name), self._records)
         return measure(connect, {name: config}, moved, self._meter)
 
