@@ -10,6 +10,7 @@ from rich.console import Console
 
 from airflow_kconnect.demo.demo import Demo
 from airflow_kconnect.demo.folder import DemoFolder
+from airflow_kconnect.demo.lake import LakePipeline
 from airflow_kconnect.demo.pipelines import FilePipeline
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.machine.errors import SetupError
@@ -50,3 +51,13 @@ class TestFailingTask:
         assert 'Missing required configuration "connection.url"' in str(raised.value)
         assert str(raised.value).endswith(str(folder.log))
         assert EmbeddedBroker(folder.broker).status().state == "stopped"
+
+
+@pytest.mark.exhaustive  # takes as long as the other demo
+@pytest.mark.timeout(400)
+class TestLake:
+    def test_the_table_has_what_the_changes_left(self, tmp_path: Path) -> None:
+        said = io.StringIO()
+        Demo(tmp_path / "demo", Console(file=said, width=200), kinds=(LakePipeline,)).run()
+
+        assert "650 changes in, " in said.getvalue()
