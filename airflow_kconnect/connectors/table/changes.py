@@ -57,20 +57,19 @@ class Changes:
     sources: int
     case_insensitive: bool = False
 
-    def checked(self, rows: DataFrame, connector: str) -> DataFrame:
-        """The rows of the table. Those without a key have an ``error``; of those that are deleted only the key matters.
-
-        :raises ConfigError: the table has no column for a part of the key.
-        """
-        error = F.col("error")
-        if self.deleted is not None:
-            error = F.when(F.col(self.deleted), F.col(_ERROR_BEFORE)).otherwise(error)
-        found = self._columns(rows)
-        missing = [name for name, column in found.items() if column is None]
+    def check_columns(self, columns: Sequence[str], connector: str) -> None:
+        """:raises ConfigError: the table has, or would have, no column for a part of the key."""
+        missing = [name for name, column in self._columns(columns).items() if column is None]
         if missing and (self.frame.key if self.by_record_key else self.frame.value).shapes:
             text = f"the table has no column `{missing[0]}`, which is to identify its rows: see `pk.fields`"
             raise ConfigError({"pk.fields": [text]}, connector)
-        is_null = {column: F.col(f"`{column}`").isNull() for column in found.values() if column is not None}
+
+    def checked(self, rows: DataFrame) -> DataFrame:
+        """The rows of the table: an ``error`` if they have no key. Of those that are deleted only the key matters."""
+        error = F.col("error")
+        if self.deleted is not None:
+            error = F.when(F.col(self.deleted), F.col(_ERROR_BEFORE)).otherwise(error)
+        is_null = {column: F.col(f"`{column}`").isNull() for column in self._names(rows)}
         nulls = [F.when(null, f"{_ERROR}column `{column}` of the key is null") for column, null in is_null.items()]
         return rows.withColumn("error", F.coalesce(error, *nulls)).drop(_ERROR_BEFORE)
 
@@ -98,13 +97,13 @@ class Changes:
         return _first(rows, Window.partitionBy(*keys).orderBy(*newest)).drop(_SOURCE, _TIME)
 
     def _names(self, rows: DataFrame) -> list[str]:
-        return [column for column in self._columns(rows).values() if column is not None]
+        return [column for column in self._columns(rows.columns).values() if column is not None]
 
-    def _columns(self, rows: DataFrame) -> dict[str, str | None]:
-        """The columns of the keys."""
+    def _columns(self, columns: Sequence[str]) -> dict[str, str | None]:
+        """Those of the keys."""
         fold = str.lower if self.case_insensitive else str
-        columns = {fold(name): name for name in rows.columns}
-        return {name: columns.get(fold(name)) for name in self.keys}
+        folded = {fold(name): name for name in columns}
+        return {name: folded.get(fold(name)) for name in self.keys}
 
 
 def without_tombstones(frame: RecordFrame) -> RecordFrame:

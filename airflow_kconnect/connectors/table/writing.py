@@ -96,6 +96,8 @@ class PlanWriter:
         sources = [range_ for range_ in records.plan.ranges if target.topics is None or range_.topic in target.topics]
         shaped, changes = self._shaped(table, part.frame, len(sources))
         columns = self._columns(table, shaped, table.settings.keys if changes is None else changes.keys)
+        if changes is not None and columns.fields:
+            changes.check_columns(columns.names, self._settings.connector)
         if changes is not None and "kafka_offset" in columns.names:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
@@ -120,7 +122,7 @@ class PlanWriter:
     def _rows(self, shaped: RecordFrame, changes: Changes | None, columns: T.StructType) -> DataFrame:
         """The rows of the table; what it cannot take has an ``error``."""
         rows = clashing(rows_of(shaped, columns), columns, shaped.carried)
-        return rows if changes is None else changes.checked(rows, self._settings.connector)
+        return rows if changes is None else changes.checked(rows)
 
     def _columns(self, table: Table, frame: RecordFrame, keys: Sequence[str]) -> T.StructType:
         """The columns of the table after it was created or changed for the records; none: no record needs the table."""

@@ -48,7 +48,7 @@ def rows_of(changes: Changes) -> DataFrame:
     keys = cells_of(frame, frame.key, changes.keys[0]) if changes.by_record_key else {}
     cells = keys | {name: cell for name, cell in cells_of(frame, frame.value, "text").items() if name not in keys}
     columns = [F.coalesce(*of_field).alias(field) for field, of_field in cells.items()]
-    return changes.checked(frame.df.select(*columns, *frame.carried), "sink")
+    return changes.checked(frame.df.select(*columns, *frame.carried))
 
 
 def cells_of(frame: RecordFrame, union: Union, whole: str) -> dict[str, list[Column]]:
@@ -117,8 +117,11 @@ def test_records_without_a_key_are_bad(spark: SparkSession) -> None:
 
 
 def test_a_table_without_the_columns_of_its_key_is_refused(spark: SparkSession) -> None:
+    settings = replace(BY_VALUE, keys=("code",), case_insensitive=True)
+    changes = changes_of(frame_of(spark, [Record((1, "a"), ROW)]), settings, ("code",), 1)
+    changes.check_columns(["id", "CODE"], "sink")
     with pytest.raises(ConfigError, match="has no column `code`"):
-        answers(spark, replace(BY_VALUE, keys=("code",)), Record((1, "a"), ROW))
+        changes.check_columns(["id", "name"], "sink")
 
 
 def test_without_deletions_tombstones_are_filtered_and_marked_rows_stay(spark: SparkSession) -> None:
@@ -173,7 +176,7 @@ def test_of_a_deleted_row_only_the_key_has_to_fit(spark: SparkSession) -> None:
     """Debezium fills what it does not know of the row before with anything."""
     changes = changes_of(frame_of(spark, [keyed(1, 1, "a"), keyed(2, 2, "b", "true", schema=MARKED)]), BY_KEY, (), 1)
     rows = changes.frame.df.withColumn("error", F.lit("does not fit")).withColumn("id", F.lit(1))
-    assert [row.error for row in changes.checked(rows, "sink").collect()] == ["does not fit", None]
+    assert [row.error for row in changes.checked(rows).collect()] == ["does not fit", None]
 
 
 def test_tombstones_are_no_rows_of_a_table_without_keys(spark: SparkSession) -> None:
