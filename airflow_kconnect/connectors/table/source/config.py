@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidString, nullable
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs import define_catalog_keys
 from airflow_kconnect.connectors.table.config import CATALOG, below, catalog_conf
+from airflow_kconnect.connectors.table.formats.plain.options import forbidden
 from airflow_kconnect.connectors.table.formats.registry import FORMATS
 from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import CatalogSettings
@@ -17,6 +19,8 @@ from airflow_kconnect.connectors.table.settings import CatalogSettings
 CHANGES, INCREMENTING, BULK = "changes", "incrementing", "bulk"
 OPTIONS = "table.read."
 PREFIXES = (CATALOG, OPTIONS)
+_HARMLESS = frozenset({"mergeschema", "multiline", "mode", "inferschema", "recursivefilelookup", "pathglobfilter"})
+"""Options of readers of files, in lower case, besides those that readers and writers have."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,23 @@ def source_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         errors["incrementing.column.name"] = ["is missing, and `mode` is incrementing"]
     if props.get("table.path") and format_ == "iceberg" and mode == CHANGES:
         errors["table.path"] = ["is set, and Iceberg's changes are read by a catalog: set `table.name`"]
+    return errors
+
+
+def forbidden_reading(props: Mapping[str, str], allowed: Collection[str]) -> dict[str, list[str]]:
+    """Formats and options that the worker does not allow: key -> messages.
+
+    :param allowed: formats that the worker names.
+    """
+    table_format = props.get("table.format", "").strip().lower()
+    options = {name: text for name, text in below(OPTIONS, props).items() if name.lower() not in _HARMLESS}
+    if table_format in FORMATS:
+        return {}
+    errors: dict[str, list[str]] = {}
+    for name, why in forbidden(table_format, options, allowed):
+        key = f"{OPTIONS}{name}" if name else "table.format"
+        text = f"is not allowed: {why}, and the worker's `{TABLE_FORMATS}` does not name {table_format}: add it there"
+        errors.setdefault(key, []).append(text)
     return errors
 
 

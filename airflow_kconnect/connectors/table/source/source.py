@@ -23,6 +23,7 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
+from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, below
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
@@ -31,6 +32,7 @@ from airflow_kconnect.connectors.table.source.config import (
     CHANGES,
     INCREMENTING,
     PREFIXES,
+    forbidden_reading,
     settings_of,
     source_keys,
     source_problems,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql import types as T
 
+    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
     from airflow_kconnect.connectors.table.source.change_logs import ChangeLog
 
 _NOTHING = -1
@@ -73,6 +76,10 @@ class SparkTableSourceConnector(NativeSourceConnector):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         return source_problems(props)
+
+    @classmethod
+    def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
+        return forbidden_reading(props, worker.get(TABLE_FORMATS))
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:
@@ -232,6 +239,9 @@ class SparkTableSourceConnector(NativeSourceConnector):
     def _open(self, spark: SparkSession) -> SparkSession:
         """:raises ConfigError: there is no such table."""
         if self._spark is None:
+            if not hasattr(type(spark.range(0)), "repartitionById"):
+                text = f"needs PySpark 4.1 or newer; this is {spark.version}"
+                raise ConfigError({"connector.class": [text]}, self.props.get("name"))
             if self._settings.catalog is not None:
                 use_catalog(spark, self._settings.catalog)
             if self._settings.table is not None and not spark.catalog.tableExists(self._settings.table):
