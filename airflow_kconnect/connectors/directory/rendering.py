@@ -11,8 +11,8 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.directory.json_keys import with_text_keys
 from airflow_kconnect.connectors.directory.types import common_type, fitted
+from airflow_kconnect.connectors.json_keys import with_text_keys
 
 _PLAIN = (SchemaType.BOOLEAN, SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 _NESTED = (SchemaType.STRUCT, SchemaType.MAP, SchemaType.ARRAY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,12 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.errors import DataError
-
-_WIDER: Sequence[Sequence[T.DataType]] = (
-    (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
-    (T.FloatType(), T.DoubleType()),
-)
-"""Types of which the later ones can hold all values of the earlier ones."""
+from airflow_kconnect.connectors.types import merged, same, wider
 
 
 @dataclass(frozen=True)
@@ -48,10 +43,10 @@ def differences(path: tuple[str, ...], known: T.DataType, given: T.DataType) -> 
                     yield new(inner)
         case T.ArrayType(), T.ArrayType():
             yield from differences((*path, "[]"), known.elementType, given.elementType)
-        case T.MapType(), T.MapType() if _equal(known.keyType, given.keyType):
+        case T.MapType(), T.MapType() if same(known.keyType, given.keyType):
             yield from differences((*path, "[]"), known.valueType, given.valueType)
-        case _ if not _equal(known, given) and _wider(known, given) != known:
-            kind: Literal["wider", "other"] = "other" if _wider(known, given) is None else "wider"
+        case _ if not same(known, given) and wider(known, given) != known:
+            kind: Literal["wider", "other"] = "other" if wider(known, given) is None else "wider"
             yield _difference(kind, path, f"is {given.simpleString()}, and was {known.simpleString()}")
 
 
@@ -70,19 +65,11 @@ def common_type(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
 
     :raises DataError: there is none.
     """
-    match one, other:
-        case T.StructType(), T.StructType():
-            types = {field.name: field.dataType for field in one.fields}
-            for field in other.fields:
-                inner = f"{name}.{field.name}"
-                had = types.get(field.name)
-                types[field.name] = field.dataType if had is None else common_type(inner, had, field.dataType)
-            return T.StructType([T.StructField(member, type_) for member, type_ in types.items()])
-        case T.ArrayType(), T.ArrayType():
-            return T.ArrayType(common_type(f"{name}[]", one.elementType, other.elementType))
-        case T.MapType(), T.MapType() if _equal(one.keyType, other.keyType):
-            return T.MapType(one.keyType, common_type(f"{name}[]", one.valueType, other.valueType))
-    common = one if _equal(one, other) else _wider(one, other)
+    return merged(name, one, other, _common_leaf)
+
+
+def _common_leaf(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
+    common = wider(one, other)
     if common is None:
         raise DataError(
             f"field `{name}` is {one.simpleString()} in some records and {other.simpleString()} in others, which one "
@@ -96,7 +83,7 @@ def fitted(column: Column, given: T.DataType, wanted: T.DataType) -> Column:
 
     Numbers that do not fit become null, or lose digits.
     """
-    if _equal(given, wanted):
+    if same(given, wanted):
         return column
     match given, wanted:
         case T.StructType(), T.StructType():
@@ -113,16 +100,3 @@ def _member(column: Column, given: T.StructType, field: T.StructField) -> Column
     if field.name not in given.names:
         return F.lit(None).cast(field.dataType)
     return fitted(column.getField(field.name), given[field.name].dataType, field.dataType)
-
-
-def _equal(one: T.DataType, other: T.DataType) -> bool:
-    """Whether they differ at most in whether nulls are possible."""
-    return one.simpleString() == other.simpleString()
-
-
-def _wider(one: T.DataType, other: T.DataType) -> T.DataType | None:
-    """The one of two number types that holds the values of both."""
-    for types in _WIDER:
-        if one in types and other in types:
-            return max(one, other, key=types.index)
-    return None
