@@ -13,7 +13,7 @@ from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.json_keys import with_text_keys
 from airflow_kconnect.connectors.table.casts import checked, widened
 from airflow_kconnect.connectors.table.evolution import FAIL, IGNORE
-from airflow_kconnect.connectors.table.types import holds, is_checked, promoted
+from airflow_kconnect.connectors.table.types import holds, is_checked
 from airflow_kconnect.connectors.types import same
 from airflow_kconnect.converters.types import spark_type
 
@@ -22,7 +22,8 @@ from airflow_kconnect.converters.types import spark_type
 class Rules:
     """How records get into columns.
 
-    :param policies: as for `evolution.changes`; a change that the table does not have was not allowed, or not possible.
+    :param policies: as for `evolution.changes`. Of those only what happens to fields without a column matters here:
+        values that would need a wider type, or a column that may be null, are written where they fit.
     :param fold: as for `merged`.
     """
 
@@ -71,25 +72,12 @@ def fit(name: str, column: Column, schema: ConnectSchema, wanted: T.DataType, ru
         return Fit(F.to_json(with_text_keys(schema, column), {"ignoreNullFields": "false"}))
     if holds(wanted, given):
         return Fit(widened(column, given, wanted))
-    return _checked(name, column, schema, given, wanted, rules)
-
-
-def _checked(
-    name: str, column: Column, schema: ConnectSchema, given: T.DataType, wanted: T.DataType, rules: Rules
-) -> Fit:
-    is_wider = promoted(wanted, given) is not None
-    if is_wider and rules.policies.get("widen", FAIL) == FAIL:
-        return refused(column, wanted, f"{_types(name, given, wanted)}: {rules.why('widen')}")
     cell = checked(column, schema, wanted) if is_checked(given, wanted) else None
     if cell is None:
-        return refused(column, wanted, _types(name, given, wanted))
+        text = F.lit(f"field `{name}` is {given.simpleString()}, and {wanted.simpleString()} in the table")
+        return Fit(F.lit(None).cast(wanted), F.when(column.isNotNull(), text))
     text = F.concat(F.lit(misfit(name, wanted)), F.lit(": "), column.cast("string"))
     return Fit(cell, F.when(column.isNotNull() & cell.isNull(), text))
-
-
-def refused(column: Column, wanted: T.DataType, text: str) -> Fit:
-    """No value fits."""
-    return Fit(F.lit(None).cast(wanted), F.when(column.isNotNull(), F.lit(text)))
 
 
 def misfit(name: str, wanted: T.DataType) -> str:
@@ -206,10 +194,6 @@ def _takes_nulls(type_: T.DataType) -> bool:
         case T.MapType():
             return type_.valueContainsNull and _takes_nulls(type_.valueType)
     return True
-
-
-def _types(name: str, given: T.DataType, wanted: T.DataType) -> str:
-    return f"field `{name}` is {given.simpleString()}, and {wanted.simpleString()} in the table"
 
 
 def _joined(path: str, name: str) -> str:

@@ -168,11 +168,6 @@ def test_values_that_do_not_fit_are_errors_with_the_field(
     assert one(spark, schema, payload, ddl) == f"field `x{expected}"
 
 
-def test_wider_values_are_refused_where_that_is_to_fail(spark: SparkSession) -> None:
-    why = "changes of this kind (`widen`) are set to fail"
-    assert one(spark, "int64", 7, "int", ColumnSettings()) == f"field `x` is bigint, and int in the table: {why}"
-
-
 def test_null_fits_where_no_value_would(spark: SparkSession) -> None:
     schema = {**fields(a="int32"), "optional": True}
     assert one(spark, schema, None, "int") is None
