@@ -129,12 +129,12 @@ def _define_columns(config: ConfigDef) -> None:
                   "What of a record, besides its value, has a column: some of "
                   f"{', '.join(METADATA)}, each with a name of its own after a colon, as in offset:kafka_offset.",
                   validator=LambdaValidator(_metadata_problem), group=_COLUMNS)  # fmt: skip
-    config.define("table.schemaless.values", Type.STRING, "json", medium,
-                  "What happens to values without a schema. json: a column of JSON texts. variant: a column of "
-                  "VARIANT, where the format has it. columns: a column for each member. fail: the record is refused.",
+    config.define("table.schemaless.values", Type.STRING, "columns", medium,
+                  "What happens to values without a schema. columns: each member has a column. json: the value is "
+                  "a JSON text in one column. variant: a VARIANT, where the format has it. fail: it is refused.",
                   validator=ValidString.in_case_insensitive(*SCHEMALESS), group=_COLUMNS)  # fmt: skip
     config.define("string.output.value.column.name", Type.STRING, "record_value", low,
-                  "Column of values that are no structs.", validator=NonEmptyString(), group=_COLUMNS)  # fmt: skip
+                  "Column of values that have no fields.", validator=NonEmptyString(), group=_COLUMNS)  # fmt: skip
     config.define("auto.evolve", Type.BOOLEAN, False, medium,
                   "Whether tables get columns for new fields, wider types and optional columns where records need "
                   "them. Nothing is ever dropped or renamed.", group=_COLUMNS)  # fmt: skip

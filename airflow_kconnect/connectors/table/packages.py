@@ -44,7 +44,7 @@ def needs_of(table_format: str, spark_version: str, *, jars: str | None = None) 
     if has_reference(table_format):
         raise ConfigError({"table.format": ["must not be a variable: Spark has to be started for it"]})
     if table_format not in _RELEASES:
-        return SparkNeeds()
+        return SparkNeeds(tuple(_of_plain(table_format, spark_version, jars)))
     extensions, conf = (_EXTENSIONS[table_format],), _CONF.get(table_format, {})
     if (jars or _FETCHED).strip().lower() == _PROVIDED:
         return SparkNeeds(extensions=extensions, conf=conf)
@@ -54,6 +54,12 @@ def needs_of(table_format: str, spark_version: str, *, jars: str | None = None) 
         raise ConfigError({"table.format": [_not_released(table_format, spark_version)]})
     coordinates = _of_iceberg if table_format == ICEBERG else _of_delta
     return SparkNeeds(tuple(coordinates(feature, version)), extensions, conf)
+
+
+def _of_plain(table_format: str, spark_version: str, jars: str | None) -> Iterator[str]:
+    """Spark comes with all its formats but one."""
+    if table_format == "avro" and spark_version and (jars or _FETCHED).strip().lower() == _FETCHED:
+        yield f"org.apache.spark:spark-avro_2.13:jar:{spark_version}"
 
 
 def _of_iceberg(feature: str, version: str) -> Iterator[str]:

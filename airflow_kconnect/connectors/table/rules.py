@@ -13,7 +13,7 @@ from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, WRITE, below, partition_terms
 from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place
 from airflow_kconnect.connectors.table.formats.registry import FORMATS, ICEBERG
-from airflow_kconnect.connectors.table.routing import ROUTE, TABLE, parts_of
+from airflow_kconnect.connectors.table.routing import ROUTE, TABLE, TOPIC, parts_of
 from airflow_kconnect.connectors.table.settings import KAFKA, NONE, RECORD_KEY, RECORD_VALUE, UPSERT
 
 Problem = tuple[str, str]
@@ -24,7 +24,14 @@ def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, li
     """What is wrong between keys that are right on their own."""
     values = {value.name: value.value for value in definition.validate(props) if not value.errors}
     errors: dict[str, list[str]] = {}
-    for rule in (_format_problems, _catalog_problems, _naming_problems, _key_problems, _change_problems):
+    for rule in (
+        _format_problems,
+        _catalog_problems,
+        _naming_problems,
+        _location_problems,
+        _key_problems,
+        _change_problems,
+    ):
         for key, text in rule(values, props):
             errors.setdefault(key, []).append(text)
     return errors
@@ -108,6 +115,17 @@ def _naming_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Ite
         key = "table.catalog" if not given else "table.name.format"
         yield key, f"records could name tables of any catalog by `{routes[0]}`: set `table.catalog`, or let" \
                    f" `table.name.format` begin with a namespace, such as lake.{ROUTE}"  # fmt: skip
+
+
+def _location_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[Problem]:
+    location = values.get("table.location")
+    if not location or TABLE in location:
+        return
+    several = "," in props.get("topics", "") or props.get("topics.regex")
+    if any(values.get(key) for key in ("table.route.field", "table.route.header", DEAD_LETTER_TABLE)) or (
+        several and TOPIC in str(values.get("table.name.format"))
+    ):
+        yield "table.location", f"is the same for several tables: put {TABLE} where their names are to be"
 
 
 def _key_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import needed_parts, parts_of
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, RECORD_KEY, UPSERT, TableSettings
-from airflow_kconnect.connectors.table.tables import Tables
+from airflow_kconnect.connectors.table.tables import Tables, lost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -106,16 +106,14 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         # A plan without bad records has nothing for the tables of these, even if it has announced them.
         last = {name: number for name, number in last.items() if not parts_of(name)[-1].endswith(DEAD_LETTERS)}
         if texts := [text for name, number in sorted(last.items()) if (text := self._lost(application, name, number))]:
-            raise DataError(
-                f"{'; '.join(texts)}: it was restored, replaced or created again. Compare the table with the topics,"
-                " then alter the connector's offsets (`kconnect offsets alter`) to where it is to resume"
-            )
+            raise DataError(lost("; ".join(texts)))
+        self._plan_writer().taken = last
 
     def _lost(self, application: str, name: str, number: int) -> str | None:
-        """What a table had and does not have any more."""
+        """What a table had and does not have any more. One that is not there may not be needed any more."""
         table = self._tables[name]
         if table.columns() is None:
-            return f"table {name}: it is not there, and it took plan {number}"
+            return None
         found = table.last_plan(application)
         if found is None and not table.has(SinkPlan(application, number, ())):
             return f"table {name}: it has no plan of this connector, and it took plan {number}"
@@ -141,7 +139,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return self._report.add({table.name: facts | table.place() for table, facts in published.items()})
 
     def run_warnings(self) -> list[str]:
-        return self._report.warnings()
+        return [*self._report.warnings(), *(self._writer.warnings() if self._writer else ())]
 
     def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
         found = self._tables[table]

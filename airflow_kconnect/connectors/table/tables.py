@@ -34,3 +34,11 @@ class Tables:
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self._open.values())
+
+
+def lost(what: str) -> str:
+    """The error about tables that do not have any more what they took."""
+    return (
+        f"{what}: it was restored, replaced or created again. Compare the table with the topics, then alter the"
+        " connector's offsets (`kconnect offsets alter`) to where it is to resume"
+    )

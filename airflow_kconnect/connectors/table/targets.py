@@ -82,13 +82,10 @@ def with_routes(frame: RecordFrame, settings: TableSettings, tables: Collection[
 
 
 class Targets:
-    """Finds the tables of plans, and knows what it has found.
+    """Finds the tables of plans, and knows what it has found."""
 
-    :param transforms: whether transformations may have changed topics.
-    """
-
-    def __init__(self, settings: TableSettings, *, transforms: bool) -> None:
-        self._settings, self._routing, self._transforms = settings, settings.routing, transforms
+    def __init__(self, settings: TableSettings) -> None:
+        self._settings, self._routing = settings, settings.routing
         self._book = ShapeBook()
         self._topics: dict[str, str] = {}
         self._unplaced: list[PartShape] = []
@@ -116,11 +113,9 @@ class Targets:
         return replace(target, shapes=tuple(self._book.of(target.name)))
 
     def _topic_name(self, records: PlanRecords, topic: str) -> str | None:
-        """The topic's name after all transformations; None: it depends on records."""
-        if not self._transforms:
-            return topic
+        """The topic's name after all transformations; None: it depends on records, as that of dead letters does."""
         frame = records.look([topic])
-        return constant(frame.df, topic_of(frame))
+        return topic if frame.topic is None else constant(frame.df, topic_of(frame))
 
     def _of_topics(self, records: PlanRecords) -> list[Target]:
         tables: dict[str, list[str]] = defaultdict(list)

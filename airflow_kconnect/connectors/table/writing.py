@@ -11,17 +11,21 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.planned import PlanRecords
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.changes import Changes, changes_of, without_tombstones
+from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
 from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
+from airflow_kconnect.connectors.table.evolution import changes as changes_for
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
 from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
 from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, parts_of, quoted, with_suffix
-from airflow_kconnect.connectors.table.rows import columns_of, rows_of
-from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, TableSettings
+from airflow_kconnect.connectors.table.rows import rows_of
+from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, KAFKA, RECORD_KEY, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
-from airflow_kconnect.connectors.table.tables import Tables
+from airflow_kconnect.connectors.table.tables import Tables, lost
 from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
 from airflow_kconnect.connectors.table.whitelist import with_only
 
@@ -40,11 +44,18 @@ class PlanWriter:
 
     def __init__(self, settings: TableSettings, tables: Tables, props: Mapping[str, str]) -> None:
         self._settings, self._tables = settings, tables
-        self._targets = Targets(settings, transforms=bool(props.get("transforms")))
+        self._targets = Targets(settings)
+        self._letters = props.get("errors.deadletterqueue.topic.name")
+        self.taken: Mapping[str, int] = {}
+        """The number of the last plan that each table took."""
         self._found: list[Target] = []
+        self._left_out: dict[str, dict[str, None]] = {}
 
     def write(self, records: PlanRecords) -> Collection[str]:
         """See `PlannedSinkConnector.write`."""
+        if self._settings.pk_mode == KAFKA and self._letters in records.plan.topics:
+            text = "is kafka: dead letters cannot be replayed, as the offsets that their records had are not known"
+            raise ConfigError({"pk.mode": [text]}, self._settings.connector)
         self._found = self._existing(self._targets.find(records))
         names = [target.full_name for target in self._found]
         if not names:
@@ -101,7 +112,7 @@ class PlanWriter:
         if changes is not None and "kafka_offset" in columns.names:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
-        rows = self._rows(shaped, changes, columns)
+        rows = self._rows(table, shaped, changes, columns)
         good = unclashed(records.good(rows, part.own, part.counted), columns).drop(READ_FROM, ROUTES)
         if not columns.fields or table.has(records.plan):
             _count(good)  # that of an interrupted run: its bad records may not be dealt with
@@ -119,21 +130,40 @@ class PlanWriter:
         # Not before: what says that a row is deleted need not be a column.
         return with_only(frame, (*settings.whitelist, *settings.keys)) if settings.whitelist else frame, changes
 
-    def _rows(self, shaped: RecordFrame, changes: Changes | None, columns: T.StructType) -> DataFrame:
+    def _rows(self, table: Table, shaped: RecordFrame, changes: Changes | None, columns: T.StructType) -> DataFrame:
         """The rows of the table; what it cannot take has an ``error``."""
-        rows = clashing(rows_of(shaped, columns), columns, shaped.carried)
+        deleted = None if changes is None else changes.deleted
+        rows = clashing(rows_of(shaped, columns, column_settings(table.settings), deleted), columns, shaped.carried)
         return rows if changes is None else changes.checked(rows)
 
     def _columns(self, table: Table, frame: RecordFrame, keys: Sequence[str]) -> T.StructType:
-        """The columns of the table after it was created or changed for the records; none: no record needs the table."""
-        columns = table.columns()
-        if columns is not None:
-            return columns
-        settings = table.settings
-        wanted = columns_of(frame)
-        if not wanted.fields:
-            return wanted
-        return self._created(table, wanted, keys, settings.partition_by)
+        """The columns of the table after it was created or changed for the records; none: no record needs the table.
+
+        Records that need what is not changed are bad, or lose a field: the warnings say which.
+        """
+        known, settings = table.columns(), table.settings
+        fields = column_settings(settings)
+        wanted = wanted_columns(frame, fields, known)
+        if known is None:
+            if not wanted.fields:
+                return wanted
+            if (number := self.taken.get(table.name)) is not None:
+                raise DataError(lost(f"table {table.name}: it is not there, and it took plan {number}"))
+            return self._created(table, wanted, keys, settings.partition_by)
+        evolution = changes_for(known, wanted, settings.evolution, fold=fields.fold, keys=keys)
+        self._left_out.setdefault(table.name, {}).update(dict.fromkeys(evolution.ignored))
+        if evolution.changes:
+            table.change(evolution.changes)
+            return table.columns() or known
+        return known
+
+    def warnings(self) -> list[str]:
+        """What became of records that their tables could not take as they are."""
+        return [
+            RunWarning(Kind.ALTERED, f"table {name}: {'; '.join(texts)}. See `{SCHEMA_CHANGE}`")
+            for name, texts in sorted(self._left_out.items())
+            if texts
+        ]
 
     def _created(self, table: Table, columns: T.StructType, keys: Sequence[str], parts: Sequence[str]) -> T.StructType:
         settings = table.settings
@@ -150,7 +180,7 @@ class PlanWriter:
         part = frame if target.shapes is None else only(frame, target.shapes, strict=False)
         part = replace(part.with_columns({_RECORD: record}), carried=(*frame.carried, _RECORD))
         shaped, changes = self._shaped(table, part, 1)
-        rows = shaped.df if columns is None else self._rows(shaped, changes, columns)
+        rows = shaped.df if columns is None else self._rows(table, shaped, changes, columns)
         is_own = F.array_contains(F.col(f"{_RECORD}.{ROUTES}"), target.name)
         cells = [F.col(f"{_RECORD}.{quoted(name)}") for name in names if name != "error"]
         return frame.with_df(rows.select(*cells, F.when(is_own, F.col("error")).otherwise(error).alias("error")))
@@ -184,6 +214,19 @@ class PlanWriter:
             if not table.has(records.plan):
                 table.append(records.plan, dead_letter_rows(bad.where(F.col(_NAME) == each), self._settings.connector))
             yield full
+
+
+def column_settings(settings: TableSettings) -> ColumnSettings:
+    """How records become columns of these tables."""
+    return ColumnSettings(
+        evolution=settings.evolution,
+        metadata=settings.metadata,
+        optional=settings.optional,
+        case_insensitive=settings.case_insensitive,
+        key=settings.keys if settings.pk_mode == RECORD_KEY else None,
+        value=settings.value_column,
+        schemaless=settings.schemaless,
+    )
 
 
 def clashing(rows: DataFrame, columns: T.StructType, carried: Collection[str]) -> DataFrame:

@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.table.packages import needs_of
         ("iceberg", "4.1.4", "iceberg-spark-runtime-4.1_2.13:1.12.0"),
         ("delta", "4.1.4", "delta-spark_4.1_2.13:jar:4.4.0"),
         ("delta", "4.2.0", "delta-spark_4.2_2.13:jar:4.4.0"),
+        ("avro", "4.1.4", "spark-avro_2.13:jar:4.1.4"),
     ],
 )
 def test_the_jars_are_those_for_the_version_of_spark(table_format: str, spark: str, artifact: str) -> None:

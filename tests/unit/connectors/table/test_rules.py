@@ -39,6 +39,7 @@ def test_the_least_that_is_needed_is_a_format() -> None:
         ({"table_format": "parquet"}, "table.location", "files of parquet need a place"),
         ({"table_format": "parquet", "insert_mode": "upsert"}, "insert.mode", "rows are only appended to parquet"),
         ({"table_format": "parquet", "auto_evolve": "true"}, "auto.evolve", "tables of parquet are not changed"),
+        ({"table_location": "/a", "topics": "a,b"}, "table.location", "put ${table} where"),
         ({"table_partition_by": "a"}, "table.partition.by", "has no effect without `auto.create`"),
         (
             {"kconnect_schema_change": "fail", "auto_evolve": "true"},
