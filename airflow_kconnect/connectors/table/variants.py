@@ -127,9 +127,10 @@ def _single(place: Place, wanted: T.DataType) -> Column:
             text = F.when(place.kind == "STRING", F.try_to_binary(place.get("string"), F.lit("base64")))
             return F.coalesce(text, F.when(place.kind == "BINARY", found))
         case T.IntegralType():
-            small = found.between(-_DOUBLE_EXACT, _DOUBLE_EXACT)
-            exact = F.when(small, found.cast("double") == place.get("double"))
-            return F.when(_is_number(found, place) & exact.otherwise(place.get("string").rlike(_WHOLE_TEXT)), found)
+            same = found.cast("double") == place.get("double")
+            large = place.get("string").rlike(_WHOLE_TEXT) | ((place.kind == "DOUBLE") & same)
+            exact = F.when(found.between(-_DOUBLE_EXACT, _DOUBLE_EXACT), same).otherwise(large)
+            return F.when(_is_number(found, place) & exact, found)
     return F.lit(None).cast(wanted)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql import types as T
+from pyspark.sql.types import VariantVal
 
 from airflow_kconnect.connect.error_cells import record_error
 from airflow_kconnect.connect.frame import RecordFrame
@@ -72,7 +73,7 @@ def frame_of(
     :param schemas: whether they have their schemas.
     """
     conf = {"schemas.enable": str(schemas).lower(), "converter.type": "value", "decimal.format": "NUMERIC"}
-    value = PartDecoder("value", JsonConverter(conf))
+    value = PartDecoder("value", JsonConverter(conf, is_key=False))
     key = PartDecoder("key", JsonConverter({**conf, "converter.type": "key"}, is_key=True)) if keys else None
     value.learn(values)
     if key is not None and keys is not None:
@@ -100,9 +101,9 @@ def written(
 def _plain(cell: Any) -> Any:
     """Rows as dicts, VARIANTs as JSON text."""
     match cell:
-        case T.Row():
+        case Row():
             return {name: _plain(cell[name]) for name in cell.__fields__}
-        case T.VariantVal():
+        case VariantVal():
             return cell.toJson()
         case list():
             return [_plain(item) for item in cell]

@@ -3,18 +3,78 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
 from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
 from tests.support.spark.record_frames import decimal, fields, frame_of, logical, message, written
 
-UTC = datetime.UTC
 IGNORE = ColumnSettings(evolution={"add": "ignore", "widen": "ignore", "optional": "ignore"})
+
+
+_FITTING: list[tuple[Any, ...]] = [
+    ("int64", 7, "int", 7),
+    ("int32", 7, "bigint", 7),
+    ("int32", 7, "double", 7.0),
+    ("int64", 7, "string", "7"),
+    ("double", 7.0, "int", 7),
+    ("string", " 12 ", "int", 12),
+    ("string", "1.50", "decimal(5,1)", Decimal("1.5")),
+    ("string", "true", "boolean", True),
+    ("string", "2024-02-29", "date", datetime.date(2024, 2, 29)),
+    ("string", "2024-02-29T10:00:00Z", "timestamp_ntz", datetime.datetime(2024, 2, 29, 10)),
+    (logical("int64", "Timestamp"), 1, "timestamp_ntz", datetime.datetime(1970, 1, 1, 0, 0, 0, 1000)),
+    (logical("int64", "Timestamp"), 86_400_000, "date", datetime.date(1970, 1, 2)),
+    (logical("int32", "Date"), 1, "timestamp_ntz", datetime.datetime(1970, 1, 2)),
+    ("int64", 86_400_000, "timestamp_ntz", datetime.datetime(1970, 1, 2)),
+    ("int32", 1, "date", datetime.date(1970, 1, 2)),
+    ({"type": "int64", "name": "io.debezium.time.MicroTimestamp"}, 1, "timestamp_ntz",
+     datetime.datetime(1970, 1, 1, 0, 0, 0, 1)),
+    ({"type": "int64", "name": "io.debezium.time.NanoTimestamp"}, 3000, "timestamp_ntz",
+     datetime.datetime(1970, 1, 1, 0, 0, 0, 3)),
+    (fields(a="int32?"), {"a": None}, "string", '{"a":null}'),
+    ({"type": "array", "items": {"type": "int64"}}, [1, 2], "array<int>", [1, 2]),
+    ({"type": "array", "items": fields(a="int64")}, [{"a": 1}], "array<struct<a: int, b: string>>",
+     [{"a": 1, "b": None}]),
+    (decimal(4), 1.25, "decimal(5,2)", Decimal("1.25")),
+    (fields(a="int32"), {"a": 1}, "variant", '{"a":1}'),
+    ("string", "x", "variant", '"x"'),
+]  # fmt: skip
+_OTHERS: list[tuple[Any, ...]] = [
+    ("int64", 2**31, "int", "does not fit into int, its type in the table: 2147483648"),
+    ("double", 7.5, "int", "does not fit into int, its type in the table: 7.5"),
+    ("int64", 2**53 + 1, "double", "does not fit into double, its type in the table: 9007199254740993"),
+    (decimal(4), 1.2345, "decimal(5,2)", "does not fit into decimal(5,2), its type in the table: 1.2345"),
+    (decimal(2), 1000.25, "decimal(5,2)", "does not fit into decimal(5,2), its type in the table: 1000.25"),
+    ("string", "1.25", "decimal(5,1)", "does not fit into decimal(5,1), its type in the table: 1.25"),
+    ("string", "1e-9", "decimal(5,1)", "does not fit into decimal(5,1), its type in the table: 1e-9"),
+    ("string", "7.5", "int", "does not fit into int, its type in the table: 7.5"),
+    ("string", "12:30", "timestamp", "does not fit into timestamp, its type in the table: 12:30"),
+    ("string", "2024-01-01T00:00:00.123456789Z", "timestamp",
+     "does not fit into timestamp, its type in the table: 2024-01-01T00:00:00.123456789Z"),
+    ("string", "2024-01-01 10:00", "date", "does not fit into date, its type in the table: 2024-01-01 10:00"),
+    ("int64", 2**62, "timestamp", "does not fit into timestamp, its type in the table: 4611686018427387904"),
+    (logical("int64", "Timestamp"), 1, "date",
+     "does not fit into date, its type in the table: 1970-01-01 00:00:00.001"),
+    (logical("int32", "Date"), 2**31 - 1, "timestamp",
+     "does not fit into timestamp, its type in the table: +5881580-07-11"),
+    ({"type": "int64", "name": "io.debezium.time.MicroTime"}, 1, "timestamp",
+     "is bigint, and timestamp in the table"),
+    ({"type": "array", "items": {"type": "int64"}}, [1, 2**40], "array<int>",
+     "[]` does not fit into int, its type in the table: 1099511627776"),
+    ({"type": "map", "keys": {"type": "string"}, "values": {"type": "int64"}}, {"a": 2**40}, "map<string, int>",
+     "[]` does not fit into int, its type in the table: 1099511627776"),
+    (fields(a=fields(b="int64")), {"a": {"b": 2**40}}, "struct<a: struct<b: int>>",
+     ".a.b` does not fit into int, its type in the table: 1099511627776"),
+    (fields(a="int32"), {"a": 1}, "int", "is struct<a:int>, and int in the table"),
+    ("bytes", "AAE=", "string", "is binary, and string in the table"),
+    (fields(a="int32?"), {"a": None}, "struct<a: int not null>",
+     ".a` is null or missing, and is required in the table"),
+]  # fmt: skip
 
 
 def columns(ddl: str) -> T.StructType:
@@ -23,10 +83,15 @@ def columns(ddl: str) -> T.StructType:
     return type_
 
 
-def one(spark: SparkSession, schema: Any, payload: Any, ddl: str, settings: ColumnSettings = IGNORE) -> Any:
-    """What becomes of a record with the one field ``x``."""
-    (found,) = written(frame_of(spark, [message(fields(x=schema), {"x": payload})]), columns(f"x {ddl}"), settings)
-    return found[0] if isinstance(found, tuple) else found
+def each(spark: SparkSession, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """What becomes of a record for each case, with its one field: ``x0``, ``x1`` ...; all in one job.
+
+    :param cases: schema of the field, its value, and the type of its column.
+    """
+    values = [message(fields(**{f"x{n}": case[0]}), {f"x{n}": case[1]}) for n, case in enumerate(cases)]
+    known = columns(", ".join(f"x{n} {case[2]}" for n, case in enumerate(cases)))
+    found = written(frame_of(spark, values), known, IGNORE)
+    return [cell if isinstance(cell, str) else cell[n] for n, cell in enumerate(found)]
 
 
 def test_wanted_columns_are_those_of_all_shapes(spark: SparkSession) -> None:
@@ -89,88 +154,27 @@ def test_records_with_new_fields_are_bad_unless_they_are_ignored(spark: SparkSes
     assert written(frame, columns("a int, inner struct<b int>"), IGNORE)[1] == (1, {"b": 1})
 
 
-@pytest.mark.parametrize(
-    ("schema", "payload", "ddl", "expected"),
-    [
-        ("int64", 7, "int", 7),
-        ("int32", 7, "bigint", 7),
-        ("int32", 7, "double", 7.0),
-        ("int64", 7, "string", "7"),
-        ("double", 7.0, "int", 7),
-        ("string", " 12 ", "int", 12),
-        ("string", "1.50", "decimal(5,1)", Decimal("1.5")),
-        ("string", "true", "boolean", True),
-        ("string", "2024-02-29", "date", datetime.date(2024, 2, 29)),
-        ("string", "2024-02-29T10:00:00Z", "timestamp_ntz", datetime.datetime(2024, 2, 29, 10)),
-        (logical("int64", "Timestamp"), 1, "timestamp_ntz", datetime.datetime(1970, 1, 1, 0, 0, 0, 1000)),
-        (logical("int64", "Timestamp"), 86_400_000, "date", datetime.date(1970, 1, 2)),
-        (logical("int32", "Date"), 1, "timestamp_ntz", datetime.datetime(1970, 1, 2)),
-        ("int64", 86_400_000, "timestamp_ntz", datetime.datetime(1970, 1, 2)),
-        ("int32", 1, "date", datetime.date(1970, 1, 2)),
-        ({"type": "int64", "name": "io.debezium.time.MicroTimestamp"}, 1, "timestamp_ntz",
-         datetime.datetime(1970, 1, 1, 0, 0, 0, 1)),
-        ({"type": "int64", "name": "io.debezium.time.NanoTimestamp"}, 3000, "timestamp_ntz",
-         datetime.datetime(1970, 1, 1, 0, 0, 0, 3)),
-        (fields(a="int32?"), {"a": None}, "string", '{"a":null}'),
-        ({"type": "array", "items": {"type": "int64"}}, [1, 2], "array<int>", [1, 2]),
-        ({"type": "array", "items": fields(a="int64")}, [{"a": 1}], "array<struct<a: int, b: string>>",
-         [{"a": 1, "b": None}]),
-        (decimal(4), 1.25, "decimal(5,2)", Decimal("1.25")),
-        (fields(a="int32"), {"a": 1}, "variant", '{"a":1}'),
-        ("string", "x", "variant", '"x"'),
-    ],
-)  # fmt: skip
-def test_values_fit_into_columns_of_other_types(
-    spark: SparkSession, schema: Any, payload: Any, ddl: str, expected: Any
-) -> None:
-    assert one(spark, schema, payload, ddl) == expected
+def test_values_fit_into_columns_of_other_types(spark: SparkSession) -> None:
+    found = each(spark, _FITTING)
+    assert found == [case[3] for case in _FITTING]
 
 
-@pytest.mark.parametrize(
-    ("schema", "payload", "ddl", "expected"),
-    [
-        ("int64", 2**31, "int", "does not fit into int, its type in the table: 2147483648"),
-        ("double", 7.5, "int", "does not fit into int, its type in the table: 7.5"),
-        ("int64", 2**53 + 1, "double", "does not fit into double, its type in the table: 9007199254740993"),
-        (decimal(4), 1.2345, "decimal(5,2)", "does not fit into decimal(5,2), its type in the table: 1.2345"),
-        (decimal(2), 1000.25, "decimal(5,2)", "does not fit into decimal(5,2), its type in the table: 1000.25"),
-        ("string", "1.25", "decimal(5,1)", "does not fit into decimal(5,1), its type in the table: 1.25"),
-        ("string", "1e-9", "decimal(5,1)", "does not fit into decimal(5,1), its type in the table: 1e-9"),
-        ("string", "7.5", "int", "does not fit into int, its type in the table: 7.5"),
-        ("string", "12:30", "timestamp", "does not fit into timestamp, its type in the table: 12:30"),
-        ("string", "2024-01-01T00:00:00.123456789Z", "timestamp",
-         "does not fit into timestamp, its type in the table: 2024-01-01T00:00:00.123456789Z"),
-        ("string", "2024-01-01 10:00", "date", "does not fit into date, its type in the table: 2024-01-01 10:00"),
-        ("int64", 2**62, "timestamp", "does not fit into timestamp, its type in the table: 4611686018427387904"),
-        (logical("int64", "Timestamp"), 1, "date",
-         "does not fit into date, its type in the table: 1970-01-01 00:00:00.001"),
-        (logical("int32", "Date"), 2**31 - 1, "timestamp",
-         "does not fit into timestamp, its type in the table: +5881580-07-11"),
-        ({"type": "int64", "name": "io.debezium.time.MicroTime"}, 1, "timestamp",
-         "is bigint, and timestamp in the table"),
-        ({"type": "array", "items": {"type": "int64"}}, [1, 2**40], "array<int>",
-         "[]` does not fit into int, its type in the table: 1099511627776"),
-        ({"type": "map", "keys": {"type": "string"}, "values": {"type": "int64"}}, {"a": 2**40}, "map<string, int>",
-         "[]` does not fit into int, its type in the table: 1099511627776"),
-        (fields(a=fields(b="int64")), {"a": {"b": 2**40}}, "struct<a: struct<b: int>>",
-         ".a.b` does not fit into int, its type in the table: 1099511627776"),
-        (fields(a="int32"), {"a": 1}, "int", "is struct<a:int>, and int in the table"),
-        ("bytes", "AAE=", "string", "is binary, and string in the table"),
-        ("int32?", None, "int not null", "is null or missing, and is required in the table"),
-        (fields(a="int32?"), {"a": None}, "struct<a: int not null>",
-         ".a` is null or missing, and is required in the table"),
-    ],
-)  # fmt: skip
-def test_values_that_do_not_fit_are_errors_with_the_field(
-    spark: SparkSession, schema: Any, payload: Any, ddl: str, expected: str
-) -> None:
-    expected = expected if expected.startswith((".", "[")) else f"` {expected}"
-    assert one(spark, schema, payload, ddl) == f"field `x{expected}"
+def test_values_that_do_not_fit_are_errors_with_the_field(spark: SparkSession) -> None:
+    found = each(spark, _OTHERS)
+    for n, (case, error) in enumerate(zip(_OTHERS, found, strict=True)):
+        expected = case[3] if case[3].startswith((".", "[")) else f"` {case[3]}"
+        assert error == f"field `x{n}{expected}"
+
+
+def test_a_null_for_a_required_column_is_an_error(spark: SparkSession) -> None:
+    frame = frame_of(spark, [message(fields(x="int32?"), {"x": None}), message(fields(y="int32"), {"y": 1})])
+    error = "field `x` is null or missing, and is required in the table"
+    assert written(frame, columns("x int not null, y int"), IGNORE) == [error, error]
 
 
 def test_null_fits_where_no_value_would(spark: SparkSession) -> None:
     schema = {**fields(a="int32"), "optional": True}
-    assert one(spark, schema, None, "int") is None
+    assert each(spark, [(schema, None, "int")]) == [None]
 
 
 def test_fields_of_one_name_in_any_case_are_an_error(spark: SparkSession) -> None:
@@ -178,7 +182,8 @@ def test_fields_of_one_name_in_any_case_are_an_error(spark: SparkSession) -> Non
         spark, [message(fields(Id="int32", ID="int32"), {"Id": 1, "ID": 2}), message(fields(ID="int32"), {"ID": 3})]
     )
     settings = ColumnSettings(case_insensitive=True)
-    assert wanted_columns(frame, settings, None).names == ["Id"]
+    (name,) = wanted_columns(frame, settings, None).names
+    assert name.lower() == "id"
     assert written(frame, columns("id int"), settings) == ["fields `Id` and `ID` are one column", (3,)]
 
 
