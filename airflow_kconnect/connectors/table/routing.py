@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
+from airflow_kconnect.connectors.table.identifiers import identifier, parts_of
 from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, Routing, TableSettings
 
 TOPIC, ROUTE, TABLE = "${topic}", "${route}", "${table}"
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_QUOTED = re.compile(r"`((?:[^`]|``)+)`(\.|$)")
-
-
-def parts_of(name: str) -> tuple[str, ...]:
-    """The parts of a name with dots, the table last. A part in backticks may have dots itself.
-
-    :raises ValueError: a part is empty, or has characters that are in no name.
-    """
-    parts, rest, more = [], name, True
-    while more:
-        if quoted := _QUOTED.match(rest):
-            parts.append(quoted[1].replace("``", "`"))
-            rest, more = rest[quoted.end() :], quoted[2] == "."
-        else:
-            part, dot, rest = rest.partition(".")
-            parts.append(part)
-            more = bool(dot)
-    if not all(map(str.strip, parts)):
-        raise ValueError("a part of it is empty")
-    if not name.isprintable():
-        raise ValueError("it has characters that cannot be printed")
-    return tuple(parts)
 
 
 def full_name(routing: Routing, name: str) -> str:
@@ -39,27 +15,18 @@ def full_name(routing: Routing, name: str) -> str:
     :param name: as `table_of` returns it.
     :raises ValueError: it is not the name of a table.
     """
-    return ".".join(map(_quoted, (*routing.prefix, *parts_of(name))))
+    return identifier((*routing.prefix, *parts_of(name)))
 
 
 def own_name(routing: Routing, full_name: str) -> str:
     """The name without its prefix, as settings of single tables have it."""
-    return ".".join(map(_quoted, parts_of(full_name)[len(routing.prefix) :]))
+    return identifier(parts_of(full_name)[len(routing.prefix) :])
 
 
 def with_suffix(name: str, suffix: str) -> str:
     """The name of a table next to another one."""
     *before, last = parts_of(name)
-    return ".".join(map(_quoted, (*before, last + suffix)))
-
-
-def quoted(name: str) -> str:
-    """A name in backticks."""
-    return f"`{name.replace('`', '``')}`"
-
-
-def _quoted(part: str) -> str:
-    return part if _PLAIN.fullmatch(part) else quoted(part)
+    return identifier((*before, last + suffix))
 
 
 def by_record(routing: Routing) -> bool:

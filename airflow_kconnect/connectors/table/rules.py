@@ -13,7 +13,8 @@ from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, WRITE, below, partition_terms
 from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place
 from airflow_kconnect.connectors.table.formats.registry import FORMATS, ICEBERG
-from airflow_kconnect.connectors.table.routing import ROUTE, TABLE, TOPIC, parts_of
+from airflow_kconnect.connectors.table.identifiers import parts_of
+from airflow_kconnect.connectors.table.routing import ROUTE, TABLE, TOPIC
 from airflow_kconnect.connectors.table.settings import KAFKA, NONE, RECORD_KEY, RECORD_VALUE, UPSERT
 
 Problem = tuple[str, str]

@@ -17,9 +17,10 @@ from airflow_kconnect.connectors.table.catalogs import check_connections, use_ca
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
+from airflow_kconnect.connectors.table.identifiers import parts_of
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.report import TablesReport
-from airflow_kconnect.connectors.table.routing import needed_parts, parts_of
+from airflow_kconnect.connectors.table.routing import needed_parts
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, RECORD_KEY, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.tables import Tables, lost

@@ -20,8 +20,9 @@ from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_col
 from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
 from airflow_kconnect.connectors.table.evolution import changes as changes_for
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
-from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, parts_of, quoted, with_suffix
+from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, with_suffix
 from airflow_kconnect.connectors.table.rows import rows_of
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, KAFKA, RECORD_KEY, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only

