@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.table.catalogs import hadoop_settings, use_catalog
 from airflow_kconnect.connectors.table.settings import CatalogSettings
+from airflow_kconnect.local.ports import free_port
 from tests.integration.runtime.conftest import run_here
 from tests.support import unique
 from tests.support.kafka import produce
@@ -118,6 +121,69 @@ def test_a_catalog_that_cannot_be_is_named_with_its_reason(
     settings = {"": "org.apache.iceberg.spark.SparkCatalog", **conf}
     with pytest.raises(ConfigError, match=text):
         use_catalog(spark.newSession(), CatalogSettings("wrong", settings, key="iceberg.catalog"))
+
+
+class _Catalog(BaseHTTPRequestHandler):
+    """As much of a REST catalog as is asked when a session loads it."""
+
+    asked: ClassVar[list[tuple[str, str, str]]] = []
+
+    def do_POST(self) -> None:
+        form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self._answer(form, {"access_token": "t0ken", "token_type": "bearer", "expires_in": 3600})
+
+    def do_GET(self) -> None:
+        allowed = self.headers.get("Authorization") == "Bearer t0ken"
+        self._answer("", {"defaults": {}, "overrides": {}} if allowed else {"error": {"code": 401}}, allowed)
+
+    def _answer(self, form: str, answer: dict[str, Any], allowed: bool = True) -> None:
+        self.asked.append((self.path, form, self.headers.get("Authorization", "")))
+        body = json.dumps(answer).encode()
+        self.send_response(200 if allowed else 401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def rest() -> Iterator[str]:
+    """The address of a REST catalog."""
+    _Catalog.asked.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Catalog)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def _rest(uri: str, **more: str) -> CatalogSettings:
+    conf = {"": "org.apache.iceberg.spark.SparkCatalog", "type": "rest", "uri": uri, **more}
+    return CatalogSettings("rested", conf, key="iceberg.catalog")
+
+
+def test_a_rest_catalog_gives_a_token_for_client_id_and_secret(spark: SparkSession, lake: str, rest: str) -> None:
+    use_catalog(spark.newSession(), _rest(rest, credential="me:s3cret", scope="ALL"))
+    (path, form, _), (config, _, authorization) = _Catalog.asked
+    assert path == "/v1/oauth/tokens"
+    assert {"client_id=me", "client_secret=s3cret", "scope=ALL"} <= set(form.split("&"))
+    assert (config.partition("?")[0], authorization) == ("/v1/config", "Bearer t0ken")
+
+
+def test_a_catalog_that_refuses_the_login_is_an_error_of_the_configuration(
+    spark: SparkSession, lake: str, rest: str
+) -> None:
+    with pytest.raises(ConfigError, match="NotAuthorizedException") as caught:
+        use_catalog(spark.newSession(), _rest(rest, token="wr0ng-token"))
+    assert "wr0ng-token" not in str(caught.value)
+
+
+def test_a_catalog_that_does_not_answer_is_asked_again_later(spark: SparkSession, lake: str) -> None:
+    with pytest.raises(RetriableError, match="it is unavailable, or its address is wrong"):
+        use_catalog(spark.newSession(), _rest(f"http://127.0.0.1:{free_port()}", token="t"))
 
 
 def test_settings_of_hadoop_come_from_its_files(spark: SparkSession, lake: str, tmp_path: Path) -> None:
