@@ -82,8 +82,8 @@ def iceberg_config() -> ConfigDef:
     """The keys, with Iceberg's defaults; those that have no effect here included."""
     high, medium, low = Importance
     config = ConfigDef()
-    config.define(TABLES, Type.LIST, None, high, "The table to write to, such as `shop.orders`. Several need "
-                  f"`{ROUTE_FIELD}`.", example="shop.orders")  # fmt: skip
+    config.define(TABLES, Type.LIST, None, high, "The table to write to, such as `shop.orders`. Of several each gets "
+                  f"all records, unless there is `{ROUTE_FIELD}`.", example="shop.orders")  # fmt: skip
     config.define(CATALOG, Type.STRING, "iceberg", medium, "Name of the catalog. Without `iceberg.catalog.*` it is one "
                   "that Spark is configured with.", validator=NonEmptyString())  # fmt: skip
     config.define(DYNAMIC, Type.BOOLEAN, False, medium,
@@ -130,6 +130,7 @@ def table_settings(props: Mapping[str, str], values: Mapping[str, Any]) -> Table
         deletes=values[CDC_FIELD] is not None,
         cdc_field=values[CDC_FIELD],
         creates=values[CREATE],
+        creates_key=CREATE,
         evolution=evolves if values[EVOLVE] else {"add": "ignore", "widen": "fail", "optional": "fail"},
         partition_by=split_partition(values[DEFAULT_PARTITION]),
         properties=below(props, PROPERTIES),
@@ -179,8 +180,10 @@ def _routing(props: Mapping[str, str], values: Mapping[str, Any]) -> Routing:
     prefix = (values[CATALOG],)
     if values[DYNAMIC]:
         return Routing(value_field=values[ROUTE_FIELD], prefix=prefix, lower_case=True)
-    if values[ROUTE_FIELD] is None:
+    if values[ROUTE_FIELD] is None and len(values[TABLES]) == 1:
         return Routing(values[TABLES][0], prefix=prefix)
+    if values[ROUTE_FIELD] is None:
+        return Routing(patterns=dict.fromkeys(values[TABLES], ""), prefix=prefix)
     own = of_tables(props)
     regexes = {table: own.get(table, {}).get(ROUTE_REGEX) for table in values[TABLES]}
     patterns = {table: regex for table, regex in regexes.items() if regex is not None}

@@ -62,9 +62,6 @@ def _routing_errors(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield ROUTE_FIELD, f"is needed for `{DYNAMIC}`: the field that has the name of the table"
     elif not values[DYNAMIC] and not tables:
         yield TABLES, f"is missing: name the table, or set `{DYNAMIC}`"
-    elif len(tables) > 1 and not values[ROUTE_FIELD]:
-        text = f"has {len(tables)} tables without `{ROUTE_FIELD}`: a record goes to one table here. Use a connector for"
-        yield TABLES, f"{text} each. {HOSTED_DOES} write each record to all of them"
     for table in tables:
         if len(parts := table.split(".")) < 2 or not all(parts) or "`" in table:
             yield TABLES, f"has {table}: write a namespace and a name, such as shop.orders"

@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.routing import ROUTE, TOPIC, name_format
+from airflow_kconnect.connectors.table.routing import ROUTE, TOPIC, by_record, name_format
 from airflow_kconnect.connectors.table.settings import Routing, TableSettings
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _by_name(frame: RecordFrame, routing: Routing) -> Column:
 
 
 def _by_patterns(frame: RecordFrame, routing: Routing) -> Column:
-    text = _route(frame, routing)
+    text = _route(frame, routing) if by_record(routing) else F.lit("")
     tables = [F.when(text.rlike(f"^(?:{p})$"), F.lit(table)) for table, p in routing.patterns.items()]
     return F.array_compact(F.array(*tables))
 

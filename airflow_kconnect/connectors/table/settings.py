@@ -44,7 +44,8 @@ class Routing:
 
     :param value_field: path of the field of the value that names the table.
     :param header: name of the header that does.
-    :param patterns: table -> regular expression: it gets the records whose `value_field` matches as a whole.
+    :param patterns: table -> regular expression: it gets the records whose `value_field` matches as a whole. Without a
+        field, each of them gets all records whose expression matches nothing.
     :param name_format: with ``${topic}``, and ``${route}`` for what field or header say.
     :param prefix: what comes before each of these names, such as the catalog.
     :param lower_case: whether names that records give are in lower case.
@@ -82,6 +83,7 @@ class TableSettings:
     :param dead_letter_table: bad records go to a table next to theirs.
     :param optional: whether columns are nullable even if fields are not.
     :param case_insensitive: whether fields find their columns in any case.
+    :param creates_key: the key of `creates`, for errors.
     """
 
     connector: str
@@ -107,6 +109,7 @@ class TableSettings:
     own: Mapping[str, OwnSettings] = field(default_factory=dict)
     optional: bool = False
     case_insensitive: bool = False
+    creates_key: str = "auto.create"
 
     def of(self, table: str) -> TableSettings:
         """The settings of one table, with what it has of its own."""

@@ -83,8 +83,9 @@ class PlanWriter:
         if not missing:
             return list(targets)
         if not missing[0].others or self._settings.routing.patterns:
-            text = f"is false, and there is no table {missing[0].full_name}: create it, or set `auto.create` to true"
-            raise ConfigError({"auto.create": [text]}, self._settings.connector)
+            key, name = self._settings.creates_key, missing[0].full_name
+            text = f"is false, and there is no table {name}: create it, or set `{key}` to true"
+            raise ConfigError({key: [text]}, self._settings.connector)
         there = [target for target in targets if target not in missing]
         names = tuple(target.name for target in there)
         return [replace(target, others=names) for target in there]

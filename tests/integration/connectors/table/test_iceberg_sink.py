@@ -190,3 +190,37 @@ def test_settings_of_hadoop_come_from_its_files(spark: SparkSession, lake: str, 
     entries = f"<property><name>kconnect.place</name><value>{tmp_path}/elsewhere</value></property>"
     (tmp_path / "core-site.xml").write_text(f"<configuration>{entries}</configuration>")
     assert hadoop_settings(spark, str(tmp_path)) == {"kconnect.place": f"{tmp_path}/elsewhere"}
+
+
+def test_records_find_their_tables_as_in_icebergs_sink(
+    sink: Sink, bootstrap: str, run_here: Callable[..., Any], rows_of: Rows
+) -> None:
+    routed = {
+        "iceberg.tables": "shop.a,shop.b",
+        "iceberg.tables.route-field": "kind",
+        "iceberg.table.shop.a.route-regex": "a+",
+        "iceberg.table.shop.b.route-regex": "b|a",
+        "errors.tolerance": "all",
+    }
+    config = sink(**routed)
+    produce(bootstrap, config["topics"], values((1, "a"), (2, "aa"), (3, "b"), (4, "ab"), (5, None)))
+    run_here(config)
+    assert rows_of("shop.a") == [(1, "a"), (2, "aa")]
+    assert rows_of("shop.b") == [(1, "a"), (3, "b")]
+
+
+def test_each_of_several_tables_gets_all_records(
+    sink: Sink, bootstrap: str, run_here: Callable[..., Any], rows_of: Rows
+) -> None:
+    config = sink(**{"iceberg.tables": "shop.a,shop.b"})
+    produce(bootstrap, config["topics"], values((1, "a"), (2, "b")))
+    report = run_here(config)
+    assert rows_of("shop.a") == rows_of("shop.b") == [(1, "a"), (2, "b")]
+    assert report.records["written"] == 2
+
+
+def test_a_missing_table_is_an_error_of_icebergs_key(sink: Sink, bootstrap: str, run_here: Callable[..., Any]) -> None:
+    config = sink(**{"iceberg.tables.auto-create-enabled": "false"})
+    produce(bootstrap, config["topics"], values((1, "a")))
+    with pytest.raises(ConfigError, match=r"auto-create-enabled.*no table .*shop.orders"):
+        run_here(config)

@@ -91,6 +91,10 @@ class TestSettings:
         routing = settings().routing
         assert (routing.name_format, routing.prefix, routing.value_field) == ("shop.orders", ("iceberg",), None)
 
+    def test_each_of_several_tables_gets_all_records(self) -> None:
+        routing = settings(**{"iceberg.tables": "shop.a, shop.b"}).routing
+        assert (routing.value_field, routing.patterns) == (None, {"shop.a": "", "shop.b": ""})
+
     def test_records_find_their_tables_by_regular_expressions(self) -> None:
         more = {
             "iceberg.tables": "shop.list,shop.create",
@@ -170,10 +174,6 @@ class TestErrors:
         assert "and so is `iceberg.tables.dynamic-enabled`" in both["iceberg.tables"][0]
         none = errors(without("iceberg.tables"), **{"iceberg.tables.dynamic-enabled": "true"})
         assert list(none) == ["iceberg.tables.route-field"]
-
-    def test_several_tables_for_each_record_are_for_the_java_class(self) -> None:
-        [text] = errors(**{"iceberg.tables": "shop.a,shop.b"})["iceberg.tables"]
-        assert "`kconnect.hosted=true`" in text
 
     @pytest.mark.parametrize("key", ["iceberg.tables.default-commit-branch", "iceberg.table.shop.orders.commit-branch"])
     def test_branches_are_for_the_java_class(self, key: str) -> None:
