@@ -119,5 +119,17 @@ def tables(
 def test_records_with_schemas_make_equal_tables(tables: Callable[..., tuple[DataFrame, DataFrame]]) -> None:
     schema = {"type": "struct", "fields": FIELDS}
     java, own = tables([{"schema": schema, "payload": row} for row in ROWS])
-    assert own.schema == java.schema
+    assert described(own) == described(java)
     assert own.orderBy("id").collect() == java.orderBy("id").collect()
+
+
+def test_records_without_schemas_make_equal_tables(tables: Callable[..., tuple[DataFrame, DataFrame]]) -> None:
+    row = {"id": 1, "name": "a", "real": 1.5, "truth": True, "tags": ["x"], "place": {"city": "Bonn", "n": 1}}
+    java, own = tables([row, {**row, "id": 2, "name": None}], **{"value.converter.schemas.enable": "false"})
+    assert described(own) == described(java)
+    assert own.select(*java.columns).orderBy("id").collect() == java.orderBy("id").collect()
+
+
+def described(table: DataFrame) -> list[str]:
+    """Names, types and what is required, of columns and their members; the order of columns is not compared."""
+    return sorted(f"{field.name}: {field.dataType.json()} {field.nullable}" for field in table.schema.fields)
