@@ -50,10 +50,12 @@ def files_left(admin: KafkaAdmin, worker: WorkerConfig, props: Mapping[str, str]
         if event is not None and event == Event(_DATA_WRITTEN, group):
             left.append(event)
 
+    partitions = range(topics[control.topic])
     log = CompactedLog(admin, ClientConfigs(worker.props).consumer(control.group), control.topic)
-    committed = admin.committed_offsets(control.group)
-    log.positions = {tp.partition: offset for tp, offset in committed.items() if tp.topic == control.topic}
-    log.read(range(topics[control.topic]), look, committed=True)
+    committed = {tp.partition: at for tp, at in admin.committed_offsets(control.group).items() if tp.topic == log.topic}
+    begins = admin.begin_offsets(log.topic, partitions)
+    log.positions = {partition: max(at, begins.get(partition, 0)) for partition, at in committed.items()}
+    log.read(partitions, look, committed=True)
     if not left:
         return None
     return (
