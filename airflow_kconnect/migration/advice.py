@@ -9,7 +9,7 @@ from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.variables.syntax import variables_in
 
 _FILES = "org.apache.kafka.connect.file.FileStream"
-_ICEBERG = "org.apache.iceberg.connect.IcebergSinkConnector"
+ICEBERG = "org.apache.iceberg.connect.IcebergSinkConnector"
 _NEEDS_FILES = ("file", "dir", "env")
 
 
@@ -44,7 +44,7 @@ def _jdbc(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _iceberg(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
-    if connector_class != _ICEBERG or str(config.get(HOSTED, "")).lower() == "true":
+    if connector_class != ICEBERG or str(config.get(HOSTED, "")).lower() == "true":
         return
     yield (
         "Spark writes its tables here, from where its consumer group is. A move is refused while files of its tasks are"

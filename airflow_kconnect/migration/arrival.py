@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.migration.advice import ICEBERG
 from airflow_kconnect.migration.assessment import How
 from airflow_kconnect.migration.cluster import ConnectCluster
-from airflow_kconnect.migration.draining import NATIVE
 from airflow_kconnect.migration.folder import ConnectorFolder
 from airflow_kconnect.migration.handing_over import Move, Say
 from airflow_kconnect.migration.here import Here
@@ -68,10 +68,11 @@ class Arrival(Move):
     def _check_drained(self) -> None:
         """:raises DataError: what its tasks have read is not in the tables, and only its Java class would find it."""
         assessment = self._candidate.assessment
-        if assessment.connector_class != NATIVE or assessment.how is How.HOSTED:
+        if assessment.connector_class != ICEBERG or assessment.how is How.HOSTED:
             return
         if (problem := self._here.files_left(self._config)) is not None:
-            raise DataError(f"connector {self._name} is stopped on both sides: {problem}")
+            text = "`kconnect migrate --back --apply` gives it back; afterwards run the command again"
+            raise DataError(f"connector {self._name} is stopped on both sides: {problem}: {text}")
 
     def _bring_offsets(self, recorded: Handover | None) -> None:
         compared = self._compared()  # 4

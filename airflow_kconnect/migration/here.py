@@ -8,9 +8,9 @@ from typing import Any
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connectors.table.control_topic import files_left
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
-from airflow_kconnect.migration.draining import files_left
 from airflow_kconnect.stores.handovers import Handover, HandoverRecords
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.operations import STOPPED
@@ -90,9 +90,10 @@ class Here:
             return operations.alter_offsets(self.resolved(config), self._keys, list(offsets))
 
     def files_left(self, config: Mapping[str, Any]) -> str | None:
-        """Why a connector that is stopped in Connect must not be moved yet: see `draining.files_left`."""
+        """Why an Iceberg sink that is stopped in Connect must not be moved yet: see `control_topic.files_left`."""
         with self._resolver.hidden_in_errors():
-            return files_left(self._admin, self.worker, texts_of(self.resolved(config))[0])
+            clients = ClientConfigs(self.worker.props)
+            return files_left(self._admin, clients, texts_of(self.resolved(config))[0])
 
     def settle(self, config: Mapping[str, Any], name: str) -> None:
         """Stop a connector here and fence a run in progress; afterwards its offsets are final.

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.kafka.admin import KafkaAdmin
+    from airflow_kconnect.kafka.clients import ClientConfigs
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,13 @@ class PlannedSinkConnector(SinkConnector):
         """Whether a table has a plan that was announced for it. May be called before any `write`.
 
         :raises DataError: the table can no longer tell.
+        """
+
+    def check_takeover(self, admin: KafkaAdmin, clients: ClientConfigs) -> None:
+        """Called before the first plan of a run if no plan of this connector has been published yet: something else may
+        have written to its tables under its name.
+
+        :raises DataError: records would be missing.
         """
 
     def check_kept(self, application: str, last: Mapping[str, int]) -> None:

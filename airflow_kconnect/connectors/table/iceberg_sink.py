@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connectors.table.catalogs import with_catalog
+from airflow_kconnect.connectors.table.control_topic import files_left
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
 from airflow_kconnect.connectors.table.iceberg_keys import (
     CATALOG,
@@ -23,6 +27,12 @@ from airflow_kconnect.connectors.table.iceberg_rules import iceberg_errors, iceb
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.settings import TableSettings
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
+
+if TYPE_CHECKING:
+    from airflow_kconnect.kafka.admin import KafkaAdmin
+    from airflow_kconnect.kafka.clients import ClientConfigs
+
+log = logging.getLogger(__name__)
 
 
 class IcebergSinkConnector(SparkTableSinkConnector):
@@ -47,6 +57,16 @@ class IcebergSinkConnector(SparkTableSinkConnector):
     @classmethod
     def spark_needs(cls, props: Mapping[str, str], spark_version: str) -> SparkNeeds:
         return with_catalog(needs_of(ICEBERG, spark_version, jars=props.get(JARS)), below(props, CATALOG_KEYS), props)
+
+    def check_takeover(self, admin: KafkaAdmin, clients: ClientConfigs) -> None:
+        """Its Java class may have run under this name: hosted, or in a Connect cluster."""
+        try:
+            problem = files_left(admin, clients, self.props)
+        except ConfigError as error:
+            log.warning("Whether the Java class of %s has left files is not known: %s", self.props["name"], error)
+            return
+        if problem is not None:
+            raise DataError(f"connector {self.props['name']}: {problem}, in its Connect cluster or by `{HOSTED}=true`")
 
     @classmethod
     def settings(cls, props: Mapping[str, str]) -> TableSettings:

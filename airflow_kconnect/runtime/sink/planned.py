@@ -101,6 +101,8 @@ class PlannedRun(SinkRun):
         self._open()
         if not self._rounds:
             self._look_at_samples(splits)
+            if self._resumed is None and not self._plans.state.taken:
+                self._target.check_takeover(self._admin, self._settings.clients)
             if self._resumed is None:
                 self._target.check_kept(self._plans.state.application, self._plans.state.taken)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)

@@ -24,6 +24,17 @@ AWS = (f"org.apache.iceberg:iceberg-aws:{_VERSION}", f"org.apache.iceberg:iceber
 
 
 _FIXED = '"type":{"type":"fixed","name":"uuid_?","size":16}'
+_EVENT = {
+    "type": "record",
+    "name": "org.apache.iceberg.connect.events.Event",
+    "fields": [
+        {"name": "id", "type": {"type": "fixed", "name": "uuid_fixed", "size": 16}},
+        {"name": "type", "type": "int"},
+        {"name": "timestamp", "type": "long"},
+        {"name": "group_id", "type": "string"},
+        {"name": "payload", "type": {"type": "record", "name": "P", "fields": [{"name": "n", "type": "int"}]}},
+    ],
+}
 
 FileOf = Callable[[str], Path]
 """The file of a URI."""
@@ -95,3 +106,11 @@ def _avro(path: Path) -> list[Any]:
 
 def _local(uri: str) -> Path:
     return Path(uri.removeprefix("file:"))
+
+
+def event(kind: int, group: str) -> bytes:
+    """An event of the control topic with a payload of its own. :param kind: 1: data were written."""
+    body, schema = io.BytesIO(), json.dumps(_EVENT).encode()
+    record = {"id": b"0" * 16, "type": kind, "timestamp": 1_700_000_000_000_000, "group_id": group, "payload": {"n": 7}}
+    fastavro.schemaless_writer(body, _EVENT, record)
+    return b"\xc2\x01" + len(schema).to_bytes(2, "big") + schema + body.getvalue()

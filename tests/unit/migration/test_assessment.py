@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.migration.advice import ICEBERG, advice_about
 from airflow_kconnect.migration.assessment import Assessment, How, Verdict, assess
 from tests.support.connect.java_plugins import source_jar
 
@@ -120,3 +121,9 @@ def test_variables_of_other_providers_need_the_worker_file() -> None:
     advice = judged({**FILE, "connection.password": "${vault:a:b}", "x": "${env:A}"}).advice
     assert "it uses variables of vault: the worker file must declare these providers" in advice
     assert any(text.startswith("what its variables (env) name must exist where jobs run") for text in advice)
+
+
+def test_who_moves_icebergs_sink_is_told_what_it_depends_on() -> None:
+    config = {"connector.class": ICEBERG}
+    assert any("files of its tasks are not committed" in text for text in advice_about(ICEBERG, config))
+    assert not advice_about(ICEBERG, {**config, "kconnect.hosted": "true"})

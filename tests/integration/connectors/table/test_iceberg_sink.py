@@ -12,12 +12,15 @@ from typing import Any, ClassVar
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.table.catalogs import hadoop_settings, use_catalog
 from airflow_kconnect.connectors.table.settings import CatalogSettings
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.local.ports import free_port
 from tests.integration.runtime.conftest import run_here
 from tests.support import unique
+from tests.support.connect.iceberg import event
 from tests.support.kafka import produce
 
 __all__ = ["run_here"]
@@ -224,3 +227,22 @@ def test_a_missing_table_is_an_error_of_icebergs_key(sink: Sink, bootstrap: str,
     produce(bootstrap, config["topics"], values((1, "a")))
     with pytest.raises(ConfigError, match=r"auto-create-enabled.*no table .*shop.orders"):
         run_here(config)
+
+
+def test_files_that_the_java_class_has_not_committed_are_not_left_behind(
+    sink: Sink, bootstrap: str, topic: Callable[..., str], run_here: Callable[..., Any], rows_of: Rows
+) -> None:
+    config = sink(**{"iceberg.control.topic": topic()})
+    group = f"connect-{config['name']}"
+    produce(bootstrap, config["topics"], values((1, "a"), (2, "b")))
+    commit(bootstrap, group, TopicPartition(config["topics"], 0), 1)
+    produce(bootstrap, config["iceberg.control.topic"], [event(0, group), event(1, "connect-other"), event(1, group)])
+    with pytest.raises(DataError, match=r"1 events in .*Let the Java class run until its next commit"):
+        run_here(config)
+    commit(bootstrap, f"{group}-coord", TopicPartition(config["iceberg.control.topic"], 0), 3)
+    run_here(config)
+    assert rows_of("shop.orders") == [(2, "b")]
+
+
+def commit(bootstrap: str, group: str, topic_partition: TopicPartition, offset: int) -> None:
+    GroupAdmin({"bootstrap.servers": bootstrap}).alter_group_offsets(group, {topic_partition: offset})

@@ -1,8 +1,8 @@
-"""Iceberg's sink on a Connect cluster: whether all that its tasks have read is in its tables.
+"""The control topic of Iceberg's Java sink: whether all that its tasks have read is in its tables.
 
 Its tasks write data files and commit, in one transaction, what they have read and events that name the files. The
 coordinator commits the files to the tables later, then how far it has read the control topic. Only a coordinator of the
-same class would find files that it has not committed when the connector is stopped: their records would be lost here.
+same class would find files that it has not committed when the sink ends: their records would be lost otherwise.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted.known import iceberg
+from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 
-NATIVE = "org.apache.iceberg.connect.IcebergSinkConnector"
 _DATA_WRITTEN = 1
 _MAGIC, _ID_BYTES = b"\xc2\x01", 16
 
@@ -31,37 +29,33 @@ class Event(NamedTuple):
     group: str
 
 
-def files_left(admin: KafkaAdmin, worker: WorkerConfig, props: Mapping[str, str]) -> str | None:
+def files_left(admin: KafkaAdmin, clients: ClientConfigs, props: Mapping[str, str]) -> str | None:
     """Why records would be lost, as text after the connector's name; None if nothing is left in its control topic.
 
-    :param props: of a stopped connector, variables resolved.
-    :raises RetriableError: Kafka is unavailable.
+    :param props: of a sink that does not run as the Java class, variables resolved.
+    :raises ConfigError: the topic must not be read. :raises RetriableError: Kafka is unavailable.
     """
-    control = iceberg.control(NATIVE, props)
-    assert control is not None
+    group = props.get("iceberg.connect.group-id") or f"connect-{props['name']}"
+    topic, coordinator = props.get("iceberg.control.topic") or "control-iceberg", f"{group}-coord"
     topics = admin.topics()
-    if control.topic not in topics:
+    if topic not in topics or not admin.committed_offsets(sink_group(props)):
         return None
-    group = control.group.removesuffix("-coord")
-    left: list[Event] = []
+    left = 0
 
     def look(record: LogRecord) -> None:
-        event = event_of(record.value or b"")
-        if event is not None and event == Event(_DATA_WRITTEN, group):
-            left.append(event)
+        nonlocal left
+        left += event_of(record.value or b"") == Event(_DATA_WRITTEN, group)
 
-    partitions = range(topics[control.topic])
-    log = CompactedLog(admin, ClientConfigs(worker.props).consumer(control.group), control.topic)
-    committed = {tp.partition: at for tp, at in admin.committed_offsets(control.group).items() if tp.topic == log.topic}
-    begins = admin.begin_offsets(log.topic, partitions)
+    log, partitions = CompactedLog(admin, clients.consumer(coordinator), topic), range(topics[topic])
+    committed = {tp.partition: at for tp, at in admin.committed_offsets(coordinator).items() if tp.topic == topic}
+    begins = admin.begin_offsets(topic, partitions)
     log.positions = {partition: max(at, begins.get(partition, 0)) for partition, at in committed.items()}
     log.read(partitions, look, committed=True)
     if not left:
         return None
     return (
-        f"its tasks have written data files that its coordinator (group {control.group}) has not committed to tables: "
-        f"{len(left)} events in {control.topic}. Their records would be missing. Give it back (`kconnect migrate "
-        "--back --apply`), wait for its next commit (`iceberg.control.commit.interval-ms`), and run the command again"
+        f"its Java class has written data files that its coordinator (group {coordinator}) has not committed to tables:"
+        f" {left} events in {topic}. Their records would be missing. Let the Java class run until its next commit"
     )
 
 
