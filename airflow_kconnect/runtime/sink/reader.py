@@ -109,8 +109,8 @@ def _of_split(values: Sequence[str | int]) -> Column:
     return F.get(F.array(*map(F.lit, values)), F.spark_partition_id())
 
 
-def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _reader(settings: ReaderSettings) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with many_messages():
             for batch in batches:
                 for split in batch.column(0).to_pylist():

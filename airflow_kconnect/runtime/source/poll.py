@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +103,8 @@ def _columns(shapes: RecordShapes) -> pa.Schema:
     return pa.schema(fields + [(name, pa.string()) for name in _CARRIED])
 
 
-def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def poll(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _poller(settings: PollSettings) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def poll(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
         for _ in batches:

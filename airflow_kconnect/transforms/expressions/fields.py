@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
@@ -146,9 +146,9 @@ def with_member(value: Column, name: str, new: Column) -> Column:
     """
     from pyspark.sql import functions as F
 
-    path = _path(name)
+    path, newer = _path(name), cast("Any", F)
     if path and _edits_variants():
-        return F.try_variant_set(value, path, new)
+        return cast("Column", newer.try_variant_set(value, path, new))
     return object_of(F.map_concat(members(value), F.create_map(F.lit(name), new.cast("variant"))))
 
 
@@ -160,7 +160,7 @@ def without_members(value: Column, names: Iterable[str]) -> Column:
     known = [path for path in paths.values() if path]
     others = [name for name, path in paths.items() if not path]
     if known:
-        value = F.variant_delete(value, *known)
+        value = cast("Any", F).variant_delete(value, *known)
     return object_of(F.map_filter(members(value), lambda name, _: ~name.isin(others))) if others else value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -51,7 +51,7 @@ def run_sink(connector: NativeSinkConnector, topic: str, frame: RecordFrame, sta
     rows = connector.render(frame)
     writer = connector.writer()
 
-    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         writer.open(split)
         for batch in batches:
             writer.write(batch.filter(batch.column("error").is_null()))

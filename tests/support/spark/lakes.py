@@ -15,6 +15,12 @@ from airflow_kconnect.submit.spark import jars_version
 CATALOG = "lake"
 """Iceberg's catalog of tests: tables are folders below a warehouse."""
 
+# Delta plans for large tables: fifty tasks read its log, ten thousand list its files.
+_SMALL = {
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+}
+
 
 def lakes_conf(warehouse: Path) -> dict[str, str]:
     """Settings of a session with all formats, and the catalog `lake`; empty if this Spark has none of them."""
@@ -30,6 +36,7 @@ def lakes_conf(warehouse: Path) -> dict[str, str]:
         "spark.jars": ",".join(map(str, jars)),
         "spark.sql.extensions": ",".join(extension for need in needs for extension in need.extensions),
         **{key: value for need in needs for key, value in need.conf.items()},
+        **_SMALL,
         f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
         f"spark.sql.catalog.{CATALOG}.type": "hadoop",
         f"spark.sql.catalog.{CATALOG}.warehouse": str(warehouse),
