@@ -6,7 +6,6 @@ import json
 from typing import ClassVar
 
 from tests.support.tables import rows_by_another_engine
-
 from tests.torture.connectors import Sink
 
 _FIELDS = [{"field": name, "type": "int64"} for name in ("id", "n")]
