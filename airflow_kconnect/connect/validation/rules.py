@@ -274,6 +274,7 @@ def _warn_of_skipping(inspection: Inspection) -> None:
     topic = "errors.deadletterqueue.topic.name"
     # Connect has dead letters of sinks only.
     keeps = inspection.props.get(topic) and not (inspection.hosted is not None and inspection.kind == "source")
+    keeps = keeps or str(inspection.props.get("errors.deadletterqueue.table.enable")).strip().lower() == "true"
     if inspection.props.get("errors.tolerance", "").lower() == "all" and not keeps:
         cure = f"set `{topic}` to keep them"
         if inspection.hosted is not None and inspection.kind == "source":

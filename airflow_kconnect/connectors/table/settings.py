@@ -79,7 +79,7 @@ class TableSettings:
     :param pk_mode: where `keys` are from. :param keys: no names: all fields.
     :param cdc_field: path of the field that says what has happened to a row: a text that begins with D deletes it.
     :param whitelist: fields of values to write; empty: all.
-    :param schemaless: one of `SCHEMALESS`. :param value_column: of values that are no structs.
+    :param schemaless: one of `SCHEMALESS`. :param value_column: of values that are not structs.
     :param dead_letter_table: bad records go to a table next to theirs.
     :param optional: whether columns are nullable even if fields are not.
     :param case_insensitive: whether fields find their columns in any case.

@@ -195,7 +195,7 @@ class Targets:
         try:
             return full_name(self._routing, name)
         except ValueError as error:
-            text = f"names the table {name!r}, which is no name of a table: {error}"
+            text = f"names the table {name!r}, which is not the name of a table: {error}"
             raise ConfigError({"table.name.format": [text]}, self._settings.connector) from error
 
 

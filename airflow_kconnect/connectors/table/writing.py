@@ -1,4 +1,4 @@
-"""Writes a plan into its tables: which rows go where, what tables need for them, and what becomes of bad records."""
+"""Writes a plan into its tables: which rows go where, what tables need for them, and what happens to bad records."""
 
 from __future__ import annotations
 
