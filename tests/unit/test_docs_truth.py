@@ -32,6 +32,7 @@ _NO_KEYS = {
     "notes.warnings",
     *("public.orders", "server.schema.table", "allowed.paths", "allowlist.pattern"),
     "transaction.max.timeout.ms",
+    *("write.delete.mode", "write.update.mode", "write.merge.mode"),  # of tables of Iceberg
 }
 _UNITS = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "ms": 1, "s": 1000, "bytes": 1, "": 1}
 
