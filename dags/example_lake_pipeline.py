@@ -48,7 +48,7 @@ SINK = {
         "pk.fields": "id",
         # d deletes the order, all others write it.
         "delete.enabled": "true",
-        "cdc.field": "op",
+        "table.cdc.field": "op",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     },
 }
