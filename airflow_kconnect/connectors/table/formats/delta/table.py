@@ -1,0 +1,290 @@
+"""A Delta table: each plan is one transaction of our application, which it takes once. See docs/decisions/0059."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError, first_line
+from airflow_kconnect.connect.upkeep import TableUpkeep
+from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.delta import ddl
+from airflow_kconnect.connectors.table.formats.delta.history import Commit, Mark, last_plan, marked
+from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
+from airflow_kconnect.connectors.table.routing import parts_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import types as T
+
+_APPLICATION = "spark.databricks.delta.write.txnAppId"
+_VERSION = "spark.databricks.delta.write.txnVersion"
+_MARK = "spark.databricks.delta.commitInfo.userMetadata"
+_FORGETS = "delta.setTransactionRetentionDuration"
+_ATTEMPTS = 10
+_FIRST_COMMITS = 8
+_ABSENT = {
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "SCHEMA_NOT_FOUND",
+    "PATH_NOT_FOUND",
+    "DELTA_TABLE_NOT_FOUND",
+    "DELTA_PATH_DOES_NOT_EXIST",
+    "DELTA_MISSING_DELTA_TABLE",
+}
+
+
+class DeltaTable(Table):
+    """A plan is visible when it is written; a table that has it skips it without an error."""
+
+    exactly_once = True
+    remembers = True
+    _facts: dict[str, dict[str, Any]]
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._facts = {}
+
+    def columns(self) -> T.StructType | None:
+        from pyspark.errors import AnalysisException
+
+        try:
+            schema = self.spark.table(self.name).schema
+        except AnalysisException as error:
+            if (error.getCondition() or "").partition(".")[0] in _ABSENT:
+                return None
+            raise
+        self._log()
+        return schema
+
+    def create(self, definition: TableDefinition) -> None:
+        from pyspark.errors import AnalysisException
+
+        try:
+            if namespace := self._namespace():
+                self.spark.sql(f"CREATE SCHEMA IF NOT EXISTS {namespace}")
+            self.spark.sql(ddl.creation(self.spark, self.name, definition))
+        except (AnalysisException, ValueError) as error:
+            raise self._refusal("cannot be created", error) from error
+
+    def change(self, changes: Sequence[Change]) -> None:
+        from pyspark.errors import AnalysisException
+
+        try:
+            if any(change.kind == "widen" for change in changes):
+                self._allow_widening()
+            self._allow_types(changes)
+            for statement in ddl.changes(self.spark, self.name, changes):
+                self.spark.sql(statement)
+        except AnalysisException as error:
+            raise self._refusal("cannot be changed", error) from error
+
+    def has(self, plan: SinkPlan) -> bool:
+        accepted = self._accepted(plan.application)
+        if accepted is not None and accepted < plan.number:
+            return False
+        number, is_certain = self._newest(plan.application, accepted)
+        if number is not None and number >= plan.number:
+            return True
+        if accepted is None and is_certain:
+            return False
+        raise DataError(
+            f"table {self.name}: whether it has plan {plan.identity} cannot be told: it was restored or replaced since"
+            f" the plan was written, or has forgotten it (`{_FORGETS}`). Compare the table with the topics, then alter"
+            " the connector's offsets (`kconnect offsets alter`) to where it is to resume"
+        )
+
+    def last_plan(self, application: str) -> int | None:
+        if self.columns() is None:
+            return None
+        return self._newest(application, self._accepted(application))[0]
+
+    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
+        writer = rows.writeTo(self.name)
+        if not self._snapshot().metadata().partitionColumns().isEmpty():
+            writer = writer.option("optimizeWrite", "true")  # else each task has a file in each partition
+        for key, value in self.settings.write_options.items():
+            writer = writer.option(key, value)
+        self._write(plan, writer.append)
+
+    def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
+        columns = [ddl.quoted(name) for name in rows.columns if name != deleted]
+        view = f"kconnect_{uuid.uuid4().hex}"
+        on = " AND ".join(f"t.{key} <=> s.{key}" for key in map(ddl.quoted, keys))
+        deletes = f"s.{ddl.quoted(deleted)}" if deleted else "false"
+        statement = (
+            f"MERGE INTO {self.name} AS t USING {view} AS s ON {on}"
+            + (f" WHEN MATCHED AND {deletes} THEN DELETE" if deleted else "")
+            + f" WHEN MATCHED THEN UPDATE SET {', '.join(f't.{column} = s.{column}' for column in columns)}"
+            + f" WHEN NOT MATCHED AND NOT {deletes} THEN INSERT ({', '.join(columns)})"
+            + f" VALUES ({', '.join(f's.{column}' for column in columns)})"
+        )
+        rows.createTempView(view)
+        try:
+            self._write(plan, lambda: self.spark.sql(statement))
+        finally:
+            self.spark.catalog.dropTempView(view)
+
+    def publish(self, plan: SinkPlan) -> dict[str, Any]:
+        return self._facts.pop(plan.identity, {})
+
+    def place(self) -> dict[str, Any]:
+        return {"location": str(self._log().dataPath().toString()), **super().place()}
+
+    def maintain(self, order: TableUpkeep) -> dict[str, Any]:
+        return DeltaUpkeep(self.spark, self.name, order).run()
+
+    def discard(self, plan: SinkPlan) -> None:
+        self._facts.pop(plan.identity, None)
+
+    def _write(self, plan: SinkPlan, write: Callable[[], object]) -> None:
+        """Write once; what another writer has changed in between is seen by the next attempt.
+
+        :raises RetriableError: another run has written the plan at the same time, or others are too fast.
+        """
+        from py4j.protocol import Py4JJavaError
+        from pyspark.errors import PySparkException
+
+        for _ in range(_ATTEMPTS):
+            attempt = uuid.uuid4().hex
+            try:
+                with self._session_settings(plan, attempt):
+                    write()
+            except (Py4JJavaError, PySparkException) as error:
+                if not _is_conflict(error):
+                    raise
+                if self.has(plan):
+                    raise self._overtaken(plan) from error
+                continue
+            commit = self._commit_of(attempt, plan)
+            if commit is None:
+                raise self._overtaken(plan)
+            self._facts[plan.identity] = {**commit.written(), "snapshots": 1, "snapshot": commit.version}
+            return
+        raise RetriableError(f"table {self.name}: other writers were faster {_ATTEMPTS} times; try again")
+
+    def _overtaken(self, plan: SinkPlan) -> RetriableError:
+        return RetriableError(
+            f"table {self.name}: another run of the connector has written plan {plan.identity} at the same time; the"
+            " next run completes what is left of it"
+        )
+
+    @contextmanager
+    def _session_settings(self, plan: SinkPlan, attempt: str) -> Iterator[None]:
+        """What the session's next write is: a connector has a session of its own."""
+        conf = {_APPLICATION: plan.application, _VERSION: str(plan.number), _MARK: marked(plan, attempt)}
+        for key, value in conf.items():
+            self.spark.conf.set(key, value)
+        try:
+            yield
+        finally:
+            for key in conf:
+                self.spark.conf.unset(key)
+
+    def _namespace(self) -> str | None:
+        """What has to be there before the table is; None: nothing, as for a path."""
+        *namespace, _ = parts_of(self.name)
+        if not namespace or namespace == ["delta"]:
+            return None
+        return ".".join(map(ddl.quoted, namespace))
+
+    def _allow_widening(self) -> None:
+        set_to = self._property(ddl.TYPE_WIDENING)
+        if set_to == "false":
+            text = f"table {self.name}: a column needs a wider type, and its `{ddl.TYPE_WIDENING}` is false"
+            raise ConfigError({"table.format": [text]}, self.settings.connector)
+        if set_to is None:
+            self.spark.sql(ddl.setting(self.name, {ddl.TYPE_WIDENING: "true"}))
+
+    def _allow_types(self, changes: Sequence[Change]) -> None:
+        """Types that came after Delta's first readers have to be allowed; at its creation a table does that itself."""
+        has = self._snapshot().protocol().readerAndWriterFeatureNames()
+        if wanted := [feature for feature in ddl.features(changes) if not has.contains(feature)]:
+            self.spark.sql(ddl.setting(self.name, {f"delta.feature.{feature}": "supported" for feature in wanted}))
+
+    def _newest(self, application: str, accepted: int | None) -> tuple[int | None, bool]:
+        if accepted is None and self._property(_FORGETS) is None:
+            return None, True
+        return last_plan(self._commits(), application, accepted)
+
+    def _accepted(self, application: str) -> int | None:
+        """The last transaction of an application, which the table refuses to take again."""
+        number = self._snapshot().transactions().get(application)
+        return int(number.get()) if number.isDefined() else None
+
+    def _commit_of(self, attempt: str, plan: SinkPlan) -> Commit | None:
+        """None: the table had the plan, and has skipped it."""
+        for commit in self._commits():
+            if commit.mark is not None and commit.mark.application == plan.application:
+                return commit if commit.mark.attempt == attempt else None
+        return None
+
+    def _commits(self) -> Iterator[Commit]:
+        """The history, the newest commit first, as far as it is wanted."""
+        limit, seen = _FIRST_COMMITS, None
+        while True:
+            rows = self.spark.sql(f"DESCRIBE HISTORY {self.name} LIMIT {limit}").collect()
+            for row in rows:
+                if seen is None or row["version"] < seen:
+                    seen = row["version"]
+                    yield self._commit(row)
+            if len(rows) < limit:
+                return
+            limit *= 8
+
+    def _commit(self, row: Row) -> Commit:
+        parameters = row["operationParameters"] or {}
+        is_restore = row["operation"] == "RESTORE"
+        version, time = (parameters.get(name) if is_restore else None for name in ("version", "timestamp"))
+        return Commit(
+            row["version"],
+            row["operation"],
+            int(row["timestamp"].timestamp() * 1000),
+            Mark.read(row["userMetadata"]),
+            row["operationMetrics"] or {},
+            int(version) if version else None,
+            self._java.java.sql.Timestamp.valueOf(time).getTime() if time and not version else None,
+        )
+
+    def _property(self, name: str) -> str | None:
+        found = self._snapshot().metadata().configuration().get(name)
+        return str(found.get()) if found.isDefined() else None
+
+    def _snapshot(self) -> Any:
+        """The table as it is now, as Delta's own classes know it."""
+        nothing = self._java.scala.Option.empty()
+        return self._log().update(False, nothing, nothing)
+
+    def _log(self) -> Any:
+        """:raises ConfigError: it is no Delta table, or this Spark has none."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            return self._java.io.delta.tables.DeltaTable.forName(self.spark._jsparkSession, self.name).deltaLog()
+        except AnalysisException as error:
+            raise self._refusal("is no Delta table", error) from error
+
+    @property
+    def _java(self) -> Any:
+        jvm = self.spark._jvm
+        assert jvm is not None
+        return jvm
+
+    def _refusal(self, what: str, error: Exception) -> ConfigError:
+        return ConfigError(
+            {"table.format": [f"table {self.name} {what}: {first_line(error)}"]}, self.settings.connector
+        )
+
+
+def _is_conflict(error: Exception) -> bool:
+    """Whether a commit came too late: another one has changed what this one relies on."""
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None:
+        name = str(cause.getClass().getName())
+        if name.startswith("io.delta.exceptions.") or name.endswith("DeltaConcurrentModificationException"):
+            return True
+        cause = cause.getCause()
+    return False

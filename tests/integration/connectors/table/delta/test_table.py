@@ -1,0 +1,316 @@
+"""A Delta table takes each plan once, and knows which ones it has."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.formats.base import TableDefinition
+from airflow_kconnect.connectors.table.formats.delta.table import DeltaTable
+from tests.integration.connectors.table.delta.conftest import MakeTable, plan
+from tests.support import unique
+
+COLUMNS = T.StructType([T.StructField("id", T.LongType(), False), T.StructField("name", T.StringType())])
+OURS = "shop-1"
+
+
+@pytest.fixture
+def table(open_table: MakeTable, path: str) -> DeltaTable:
+    """An empty table."""
+    table = open_table(path)
+    table.create(TableDefinition(COLUMNS))
+    return table
+
+
+def rows(table: DeltaTable, *ids: int) -> DataFrame:
+    return table.spark.createDataFrame([(n, f"name {n}") for n in ids], COLUMNS)
+
+
+def ids(table: DeltaTable) -> list[int]:
+    return sorted(row["id"] for row in table.spark.table(table.name).collect())
+
+
+def folder(table: DeltaTable) -> Path:
+    return Path(table.name.split("`")[1])
+
+
+def history(table: DeltaTable) -> list[Any]:
+    return table.spark.sql(f"DESCRIBE HISTORY {table.name}").collect()
+
+
+def test_a_plan_that_is_there_is_not_written_again(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(1), rows(table, 1, 2))
+    other = open_table(table.name)
+    with pytest.raises(RetriableError, match="another run of the connector has written plan shop-1:1"):
+        other.append(plan(1), rows(other, 1, 2))
+    assert ids(table) == [1, 2]
+
+
+def test_a_table_knows_its_plans(table: DeltaTable) -> None:
+    assert (table.has(plan(1)), table.last_plan(OURS)) == (False, None)
+    table.append(plan(1), rows(table, 1))
+    table.append(plan(4), rows(table))
+    assert [table.has(plan(n)) for n in (1, 4, 5)] == [True, True, False]
+    assert (table.last_plan(OURS), table.last_plan("shop-2")) == (4, None)
+
+
+def test_the_history_has_the_offsets_and_the_report_has_files_and_bytes(table: DeltaTable) -> None:
+    table.append(plan(3), rows(table, 1))
+    facts = table.publish(plan(3))
+    assert json.loads(history(table)[0]["userMetadata"])["kconnect.ranges"] == [["orders", 0, 30, 40]]
+    size = sum(file.stat().st_size for file in folder(table).glob("*.parquet"))
+    assert facts == {"files": len(list(folder(table).glob("*.parquet"))), "bytes": size, "snapshots": 1, "snapshot": 1}
+
+
+def test_of_two_runs_that_write_a_plan_at_once_one_is_refused(table: DeltaTable, open_table: MakeTable) -> None:
+    flags = folder(table).with_name("flags")
+    flags.mkdir()
+
+    def both_are_writing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        (flags / unique("writer")).touch()
+        while len(list(flags.iterdir())) < 2:
+            pass
+        yield from batches
+
+    def write(one: DeltaTable) -> str:
+        slow = rows(one, 1, 2).coalesce(1).mapInArrow(both_are_writing, COLUMNS)
+        try:
+            one.append(plan(1), slow)
+        except RetriableError as error:
+            return str(error)
+        return "written"
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = sorted(threads.map(write, [open_table(table.name), open_table(table.name)]))
+    assert [answer.partition(":")[0] for answer in answers] == [f"table {table.name}", "written"]
+    assert "another run of the connector has written plan shop-1:1 at the same time" in answers[0]
+    assert ids(table) == [1, 2]
+
+
+def test_upkeep_and_foreign_writers_take_no_plan_away(table: DeltaTable) -> None:
+    table.append(plan(1), rows(table, 1))
+    table.append(plan(2), rows(table, 2))
+    rows(table, 3).writeTo(table.name).append()
+    table.spark.sql(f"OPTIMIZE {table.name}")
+    table.spark.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")  # not 10,000 tasks
+    table.spark.sql(f"VACUUM {table.name}")
+    assert (table.has(plan(2)), table.last_plan(OURS), ids(table)) == (True, 2, [1, 2, 3])
+
+
+def test_plans_are_known_after_their_commits_were_cleaned_up(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(7), rows(table, 1))
+    rows(table, 2).writeTo(table.name).append()
+    table._log().checkpoint()
+    for commit in sorted((folder(table) / "_delta_log").glob("*.json"))[:2]:
+        commit.unlink()
+        (commit.parent / f".{commit.name}.crc").unlink(missing_ok=True)
+    table._java.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    later = open_table(table.name)
+    assert (later.has(plan(7)), later.has(plan(8)), later.last_plan(OURS)) == (True, False, 7)
+
+
+def test_a_restored_table_has_only_the_plans_before(table: DeltaTable) -> None:
+    table.append(plan(1), rows(table, 1))
+    table.append(plan(2), rows(table, 2))
+    table.spark.sql(f"RESTORE TABLE {table.name} TO VERSION AS OF 1")
+    assert (ids(table), table.last_plan(OURS), table.has(plan(3))) == ([1], 1, False)
+    with pytest.raises(DataError, match=r"whether it has plan shop-1:2 cannot be told: it was restored or replaced"):
+        table.has(plan(2))
+    table.append(plan(3), rows(table, 3))
+    assert (ids(table), table.last_plan(OURS)) == ([1, 3], 3)
+
+
+def test_a_table_that_was_restored_by_time_has_only_the_plans_before(table: DeltaTable) -> None:
+    table.append(plan(1), rows(table, 1))
+    time = history(table)[0]["timestamp"]
+    table.append(plan(2), rows(table, 2))
+    table.spark.sql(f"RESTORE TABLE {table.name} TO TIMESTAMP AS OF '{time}'")
+    assert (ids(table), table.last_plan(OURS)) == ([1], 1)
+
+
+def test_a_table_that_was_replaced_has_no_plans(open_table: MakeTable) -> None:
+    table = open_table(f"default.{unique('t').replace('-', '_')}")
+    table.create(TableDefinition(COLUMNS))
+    table.append(plan(1), rows(table, 1))
+    table.spark.sql(f"CREATE OR REPLACE TABLE {table.name} (id BIGINT) USING delta")
+    assert table.last_plan(OURS) is None
+    with pytest.raises(DataError, match="restored or replaced"):
+        table.has(plan(1))
+
+
+def test_a_table_that_was_created_again_has_no_plans(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(1), rows(table, 1))
+    shutil.rmtree(folder(table))
+    table._java.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    assert (table.columns(), table.last_plan(OURS)) == (None, None)
+    again = open_table(table.name)
+    again.create(TableDefinition(COLUMNS))
+    assert (again.last_plan(OURS), again.has(plan(1))) == (None, False)
+
+
+def test_a_table_in_the_catalog_is_created_with_its_namespace(open_table: MakeTable, tmp_path: Path) -> None:
+    namespace = unique("shop").replace("-", "_")
+    table = open_table(f"spark_catalog.{namespace}.orders_1")
+    assert table.columns() is None
+    nested = T.StructType([T.StructField("zip code", T.StringType(), True, {"comment": "it's five digits"})])
+    columns = T.StructType(
+        [
+            T.StructField("id", T.LongType(), False, {"comment": "of the shop"}),
+            T.StructField("day", T.DateType()),
+            T.StructField("to", nested),
+        ]
+    )
+    definition = TableDefinition(columns, ("id",), ("day",), str(tmp_path / "files"), {"team": "o'hara"})
+    table.create(definition)
+    table.create(definition)
+    assert table.columns() == columns
+    detail = table.spark.sql(f"DESCRIBE DETAIL {table.name}").first()
+    assert detail is not None
+    assert detail["partitionColumns"] == ["day"]
+    assert detail["location"].endswith(str(tmp_path / "files"))
+    wanted = {"team": "o'hara", "delta.enableDeletionVectors": "true", "delta.columnMapping.mode": "name"}
+    assert wanted.items() <= detail["properties"].items()
+    table.append(plan(1), table.spark.createDataFrame([], columns))
+    assert table.last_plan(OURS) == 1
+    table.spark.sql(f"DROP TABLE {table.name}")
+    assert table.last_plan(OURS) is None
+
+
+def test_a_table_can_be_clustered(open_table: MakeTable, path: str) -> None:
+    table = open_table(path)
+    table.create(TableDefinition(COLUMNS, partition_by=("cluster(id, name)",)))
+    detail = table.spark.sql(f"DESCRIBE DETAIL {table.name}").first()
+    assert detail is not None
+    assert detail["clusteringColumns"] == ["id", "name"]
+
+
+def test_partitions_of_other_formats_are_an_error(open_table: MakeTable, path: str) -> None:
+    with pytest.raises(ConfigError, match=r"days\(id\): a Delta table is partitioned by columns"):
+        open_table(path).create(TableDefinition(COLUMNS, partition_by=("days(id)",)))
+
+
+def test_a_partitioned_table_gets_a_file_per_partition_and_plan(open_table: MakeTable, path: str) -> None:
+    table = open_table(path)
+    table.create(TableDefinition(COLUMNS, partition_by=("name",)))
+    many = table.spark.range(200).repartition(4).selectExpr("id", "string(id % 5) AS name")
+    table.append(plan(1), many)
+    assert table.publish(plan(1))["files"] == 5
+
+
+def test_something_else_of_that_name_is_an_error(open_table: MakeTable) -> None:
+    name = unique("t").replace("-", "_")
+    table = open_table(f"default.{name}")
+    table.spark.sql(f"CREATE TABLE {name} (id BIGINT) USING parquet")
+    with pytest.raises(ConfigError, match=f"table default.{name} is no Delta table"):
+        table.columns()
+
+
+def test_columns_are_added_widened_and_made_optional(open_table: MakeTable, path: str) -> None:
+    table = open_table(path)
+    inner = T.StructType([T.StructField("a", T.IntegerType())])
+    table.create(
+        TableDefinition(
+            T.StructType(
+                [
+                    T.StructField("id", T.IntegerType(), False),
+                    T.StructField("price", T.DecimalType(10, 2)),
+                    T.StructField("one", inner),
+                    T.StructField("list", T.ArrayType(inner)),
+                ]
+            )
+        )
+    )
+    table.append(plan(1), table.spark.sql("SELECT 1 AS id, 1.5BD AS price, struct(1 AS a) AS one, array() AS list"))
+    table.change(
+        [
+            Change("add", ("when",), T.TimestampNTZType(), "it's local"),
+            Change("add", ("one", "b"), T.ArrayType(T.StringType())),
+            Change("add", ("list", "element", "b"), inner),
+            Change("widen", ("id",), T.LongType()),
+            Change("widen", ("price",), T.DecimalType(20, 4)),
+            Change("widen", ("list", "element", "a"), T.LongType()),
+            Change("optional", ("id",)),
+        ]
+    )
+    columns = table.columns()
+    assert columns is not None
+    assert columns["id"] == T.StructField("id", T.LongType(), True)
+    assert columns["when"] == T.StructField("when", T.TimestampNTZType(), True, {"comment": "it's local"})
+    assert columns.simpleString() == (
+        "struct<id:bigint,price:decimal(20,4),one:struct<a:int,b:array<string>>,"
+        "list:array<struct<a:bigint,b:struct<a:int>>>,when:timestamp_ntz>"
+    )
+    assert [row["id"] for row in table.spark.table(table.name).collect()] == [1]
+
+
+def test_a_type_that_delta_cannot_widen_is_an_error(table: DeltaTable) -> None:
+    with pytest.raises(ConfigError, match="cannot be changed"):
+        table.change([Change("widen", ("id",), T.StringType())])
+
+
+def test_a_table_that_must_not_widen_is_left_alone(open_table: MakeTable, path: str) -> None:
+    table = open_table(path)
+    table.create(TableDefinition(COLUMNS, properties={"delta.enableTypeWidening": "false"}))
+    with pytest.raises(ConfigError, match=r"`delta\.enableTypeWidening` is false"):
+        table.change([Change("widen", ("id",), T.DecimalType(20, 0))])
+
+
+def keyed(table: DeltaTable, *changes: tuple[int, str | None]) -> DataFrame:
+    """Rows with these names; None: the row is to go."""
+    values = [(n, name, name is None) for n, name in changes]
+    return table.spark.createDataFrame(values, T.StructType([*COLUMNS.fields, T.StructField("gone", T.BooleanType())]))
+
+
+def test_a_merge_updates_inserts_and_deletes_once(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(1), rows(table, 1, 2, 3))
+    changes = keyed(table, (2, "new"), (3, None), (4, "four"), (5, None))
+    table.merge(plan(2), changes, ("id",), "gone")
+    other = open_table(table.name)
+    with pytest.raises(RetriableError, match="another run"):
+        other.merge(plan(2), keyed(other, (9, "nine")), ("id",), "gone")
+    assert sorted(map(tuple, table.spark.table(table.name).collect())) == [(1, "name 1"), (2, "new"), (4, "four")]
+    assert table.publish(plan(2))["files"] >= 1
+    assert table.spark.catalog.listTables() == [t for t in table.spark.catalog.listTables() if "kconnect" not in t.name]
+
+
+def test_a_merge_that_changes_nothing_is_in_the_table_too(table: DeltaTable) -> None:
+    table.merge(plan(1), keyed(table, (9, None)), ("id",), "gone")
+    table.merge(plan(2), rows(table), ("id",), None)
+    assert table.last_plan(OURS) == 2
+
+
+def test_a_merge_is_repeated_if_another_writer_was_faster(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(1), rows(table, 1, 2))
+    other = open_table(table.name)
+    flag = folder(table).with_name("merging")
+
+    def slow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        flag.touch()
+        while not flag.with_name("changed").exists():
+            pass
+        yield from batches
+
+    changes = rows(table, 1, 5).coalesce(1).mapInArrow(slow, COLUMNS)
+    with ThreadPoolExecutor(1) as thread:
+        merging = thread.submit(table.merge, plan(2), changes, ("id",), None)
+        while not flag.exists():
+            assert not merging.done(), merging.result()
+        other.spark.sql(f"UPDATE {other.name} SET name = 'foreign'")
+        flag.with_name("changed").touch()
+        merging.result(120)
+    assert sorted(map(tuple, table.spark.table(table.name).collect())) == [
+        (1, "name 1"),
+        (2, "foreign"),
+        (5, "name 5"),
+    ]
