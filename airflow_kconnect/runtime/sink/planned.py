@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
@@ -58,7 +59,8 @@ class PlannedRun(SinkRun):
             self._warnings.append(_altered(self._settings.name, state))
             return
         self._open()
-        self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
+        with self._errors_of_spark():
+            self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
         if self._is_published:
             self._notes["completed_plans"] = 1
         if self._is_published and not self._settings.errors.reports:
@@ -70,7 +72,8 @@ class PlannedRun(SinkRun):
     def _open(self) -> None:
         if not self._opened:
             self._session.start(self._phases)
-            self._target.open(self._session.spark)
+            with self._errors_of_spark():
+                self._target.open(self._session.spark)
             self._opened = True
 
     def _taken(self, left: list[OffsetRange], size: int) -> list[OffsetRange]:
@@ -103,7 +106,7 @@ class PlannedRun(SinkRun):
             self._look_at_samples(splits)
             if self._resumed is None and not self._plans.state.taken:
                 self._target.check_takeover(self._admin, self._settings.clients)
-            if self._resumed is None:
+            with self._errors_of_spark():
                 self._target.check_kept(self._plans.state.application, self._plans.state.taken)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
@@ -145,9 +148,10 @@ class PlannedRun(SinkRun):
     ) -> dict[TopicPartition, int]:
         self._phases.enter("committing offsets")
         failpoint("before-announcement")
-        self._plans.announce(producer, tables, self._reached)  # 4
+        self._announce(producer, tables)  # 4
         failpoint("before-visible")
-        facts = self._target.publish(plan)  # 5
+        with self._errors_of_spark():
+            facts = self._target.publish(plan)  # 5
         failpoint("after-visible")
         self._take_note(facts, self._target.run_warnings())
         self._reached |= plan.end
@@ -174,7 +178,7 @@ class PlannedRun(SinkRun):
                 plan,
                 splits,
                 lambda some, originals: self._jobs.frame(spark, some, monitor.address, originals=originals),
-                lambda tables: self._plans.announce(producer, tables, self._reached),
+                lambda tables: self._announce(producer, tables),
                 at_once=not self._target.staged,
                 tolerant=self._settings.errors.tolerant,
             )
@@ -199,6 +203,21 @@ class PlannedRun(SinkRun):
         """
         reports = self._judged(splits, reporting=False)
         return reports if any(report.stopped for report in reports) else self._judged(splits, reporting=True)
+
+    def _announce(self, producer: TransactionalProducer, tables: Collection[str]) -> None:
+        self._plans.announce(producer, tables, self._reached)
+        failpoint("announced")
+
+    @contextmanager
+    def _errors_of_spark(self) -> Iterator[None]:
+        """:raises RetriableError: Spark has failed."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            raise job_error(error, self._session.spark.version) from error
 
     def _judged(self, splits: list[SinkSplit], *, reporting: bool) -> list[SinkReport]:
         """What the records are, without writing any.

@@ -44,8 +44,6 @@ class Table(ABC):
     """Whether it refuses a plan that it has."""
     staged: ClassVar[bool] = False
     """Whether no one sees what was written before `publish`."""
-    remembers: ClassVar[bool] = False
-    """Whether `last_plan` is None only if it has no plan of the application."""
 
     def __init__(self, spark: SparkSession, name: str, settings: TableSettings) -> None:
         self.spark, self.name, self.settings = spark, name, settings

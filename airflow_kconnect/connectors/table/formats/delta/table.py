@@ -41,7 +41,6 @@ class DeltaTable(Table):
     """A plan is visible when it is written; a table that has it skips it without an error."""
 
     exactly_once = True
-    remembers = True
     _facts: dict[str, dict[str, Any]]
 
     def __init__(self, *arguments: Any) -> None:
@@ -83,6 +82,8 @@ class DeltaTable(Table):
             raise self._refusal("cannot be changed", error) from error
 
     def has(self, plan: SinkPlan) -> bool:
+        if self.columns() is None:
+            return False
         accepted = self._accepted(plan.application)
         if accepted is not None and accepted < plan.number:
             return False

@@ -1,0 +1,216 @@
+"""Whole runs of a sink into Delta tables, whose writes are visible at once: each record is there once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
+from tests.integration.runtime.conftest import Run
+from tests.support import kill_points, unique
+from tests.support.kafka import produce, read_all
+from tests.support.spark.jobs import kill_job_at, start_job
+from tests.support.spark.lakes import lakes_conf
+
+MakeTopic = Callable[..., str]
+
+_KILL_POINTS = [("announced", False), ("after-last-write", True), ("after-visible", True), ("after-final-commit", True)]
+
+
+def value(n: int, *, named: bool = True) -> str:
+    fields = [{"field": "id", "type": "int64"}, {"field": "name", "type": "string", "optional": True}]
+    payload = {"id": n, "name": f"n{n}"}
+    if not named:
+        fields, payload = fields[:1], {"id": n}
+    return json.dumps({"schema": {"type": "struct", "fields": fields}, "payload": payload})
+
+
+@pytest.fixture
+def config(topic: MakeTopic, lake: str, tmp_path: Path) -> dict[str, str]:
+    """A sink of one topic."""
+    return {
+        "name": unique("sink"),
+        "connector.class": "SparkTableSink",
+        "topics": topic(),
+        "table.format": "delta",
+        "table.name.format": f"delta.`{tmp_path}/${{topic}}`",
+        "auto.create": "true",
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    }
+
+
+@pytest.fixture
+def send(bootstrap: str) -> Callable[..., None]:
+    """Writes records with these ids; those in `bad` are no JSON."""
+
+    def go(topic: str, ids: Iterable[int], bad: Iterable[int] = ()) -> None:
+        wrong = set(bad)
+        produce(bootstrap, topic, ["{oops" if n in wrong else value(n) for n in ids])
+
+    return go
+
+
+Send = Callable[..., None]
+
+
+def name_of(config: dict[str, str], topic: str | None = None) -> str:
+    return config["table.name.format"].replace("${topic}", topic or config["topics"])
+
+
+def ids(spark: SparkSession, config: dict[str, str], topic: str | None = None) -> list[int]:
+    return sorted(row["id"] for row in spark.table(name_of(config, topic)).collect())
+
+
+def tolerant(config: dict[str, str]) -> dict[str, str]:
+    return {
+        **config,
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": f"dlq-{config['name']}",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+    }
+
+
+def test_runs_append_what_is_new(spark: SparkSession, config: dict[str, str], send: Send, run_here: Run) -> None:
+    send(config["topics"], range(100))
+    report = run_here(config)
+    assert (report.guarantee, report.records["written"]) == ("exactly_once", 100)
+    assert (report.notes["files"], report.notes["snapshots"]) == (1, 1)
+    send(config["topics"], range(100, 150))
+    run_here(config)
+    assert run_here(config).records["read"] == 0
+    assert ids(spark, config) == list(range(150))
+
+
+def test_what_comes_before_a_bad_record_is_written_once(
+    spark: SparkSession, config: dict[str, str], send: Send, run_here: Run, bootstrap: str
+) -> None:
+    send(config["topics"], range(20), bad=[12])
+    for _ in range(2):
+        with pytest.raises(DataError, match=f"{config['topics']}-0@12"):
+            run_here(config)
+        assert ids(spark, config) == list(range(12))
+    patient = tolerant(config)
+    for _ in range(2):
+        run_here(patient)
+        assert ids(spark, config) == [n for n in range(20) if n != 12]
+        dead = read_all(bootstrap, patient["errors.deadletterqueue.topic.name"])
+        assert [record.value for record in dead] == [b"{oops"]
+
+
+def test_a_shape_that_the_samples_did_not_have_is_written_once(
+    spark: SparkSession, config: dict[str, str], send: Send, run_here: Run, bootstrap: str
+) -> None:
+    send(config["topics"], range(3000))
+    produce(bootstrap, config["topics"], [value(n, named=False) for n in range(3000, 3010)])
+    report = run_here(config)
+    assert ids(spark, config) == list(range(3010))
+    assert (report.records["written"], report.notes["rounds"]) == (3010, 2)
+
+
+@pytest.fixture
+def two(config: dict[str, str], topic: MakeTopic) -> dict[str, str]:
+    """A sink of two topics, each with a table."""
+    return {**config, "topics": ",".join(sorted([config["topics"], topic()]))}
+
+
+def test_a_plan_that_one_of_two_tables_has_is_completed(
+    spark: SparkSession, two: dict[str, str], send: Send, run_here: Run, bootstrap: str
+) -> None:
+    first, second = two["topics"].split(",")
+    send(first, range(10))
+    send(second, range(10), bad=[5])
+    for _ in range(2):
+        with pytest.raises(DataError, match=f"{second}-0@5"):
+            run_here(two)
+        assert ids(spark, two, first) == list(range(10))
+        assert ids(spark, two, second) == []
+    send(first, range(10, 12))
+    run_here(tolerant(two))
+    assert ids(spark, two, first) == list(range(12))
+    assert ids(spark, two, second) == [n for n in range(10) if n != 5]
+    assert len(read_all(bootstrap, f"dlq-{two['name']}")) == 1
+
+
+def test_two_topics_of_one_table_are_one_write(
+    spark: SparkSession, two: dict[str, str], send: Send, run_here: Run, tmp_path: Path
+) -> None:
+    config = {**two, "table.name.format": f"delta.`{tmp_path}/both`"}
+    first, second = two["topics"].split(",")
+    send(first, range(10))
+    send(second, range(10, 20))
+    run_here(config)
+    assert ids(spark, config) == list(range(20))
+
+
+def offsets_of(config: dict[str, str], worker_props: dict[str, str]) -> SinkOffsets:
+    worker = WorkerConfig.from_props(worker_props)
+    return SinkOffsets(validate_connector(config, worker=worker), worker)
+
+
+def test_a_table_that_was_restored_ends_the_run_until_offsets_are_altered(
+    spark: SparkSession, config: dict[str, str], send: Send, run_here: Run, worker_props: dict[str, str]
+) -> None:
+    topic = config["topics"]
+    for start in (0, 10, 20):
+        send(topic, range(start, start + 10))
+        run_here(config)
+    spark.sql(f"RESTORE TABLE {name_of(config)} TO VERSION AS OF 2")
+    send(topic, range(30, 40))
+    with pytest.raises(DataError, match="plan 2 is the last that it has, and it took plan 3"):
+        run_here(config)
+    place = {"kafka_topic": topic, "kafka_partition": 0}
+    offsets_of(config, worker_props).alter({"offsets": [{"partition": place, "offset": {"kafka_offset": 20}}]})
+    run_here(config)
+    assert ids(spark, config) == list(range(40))
+
+
+def lake_conf(tmp_path: Path) -> dict[str, str]:
+    return lakes_conf(tmp_path / "warehouse")
+
+
+@pytest.mark.spark_submit
+@pytest.mark.parametrize(("point", "visible"), kill_points(_KILL_POINTS, always=("after-last-write",)))
+def test_a_killed_run_leaves_every_record_once(
+    point: str,
+    visible: bool,
+    spark: SparkSession,
+    config: dict[str, str],
+    send: Send,
+    worker_props: dict[str, str],
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    send(config["topics"], range(100))
+    kill_job_at(point, config, worker_props, tmp_path, conf=lake_conf(tmp_path))
+    assert bool(ids(spark, config)) is visible
+    send(config["topics"], range(100, 110))
+    run_here(config)
+    assert ids(spark, config) == list(range(110))
+
+
+@pytest.mark.spark_submit
+def test_an_older_run_writes_nothing_that_a_newer_one_has_written(
+    spark: SparkSession,
+    config: dict[str, str],
+    send: Send,
+    worker_props: dict[str, str],
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    send(config["topics"], range(100))
+    older = start_job(config, worker_props, tmp_path, failpoint="announced", conf=lake_conf(tmp_path))
+    older.wait_for_failpoint()
+    send(config["topics"], range(100, 110))
+    run_here(config)
+    older.reached.unlink()
+    assert older.wait() == EXIT_RETRIABLE
+    assert ids(spark, config) == list(range(110))
