@@ -17,7 +17,7 @@ from airflow_kconnect.connectors.types import merged
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
 
 COLUMNS, JSON, VARIANT = "columns", "json", "variant"
-"""What can become of values without a schema: columns for the members of objects, or one column for the whole."""
+"""What can happen to values without a schema: columns for the members of objects, or one column for the whole."""
 TOPIC, PARTITION, OFFSET, TIMESTAMP, KEY = "topic", "partition", "offset", "timestamp", "key"
 METADATA: Mapping[str, T.DataType] = {
     TOPIC: T.StringType(),
@@ -37,8 +37,8 @@ class ColumnSettings:
     :param metadata: part of a record (`METADATA`, `KEY`) -> name of its column.
     :param optional: columns are nullable even if fields are not.
     :param case_insensitive: fields find their columns in any case.
-    :param key: fields of the keys that are columns as well, all if it is empty; a key that is no struct has the
-        first name. None: keys are no columns.
+    :param key: fields of the keys that are columns as well, all if it is empty; a key that is not a struct has the
+        first name. None: keys have no columns.
     :param value: name of the column of values that have no fields.
     :param schemaless: `COLUMNS`; `JSON`, `VARIANT`: values without a schema as a whole are in the column `value`;
         anything else: they are bad.
@@ -89,7 +89,7 @@ def key_members_of(schema: ConnectSchema, names: tuple[str, ...]) -> ConnectSche
     """The fields of a key that are columns.
 
     :param names: see `ColumnSettings.key`.
-    :raises DataError: the keys are no structs, and there is no name.
+    :raises DataError: the keys are not structs, and there is no name.
     """
     if schema.type is SchemaType.STRUCT:
         return replace(schema, fields=tuple(each for each in schema.fields if not names or each.name in names))

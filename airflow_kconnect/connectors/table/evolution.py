@@ -35,7 +35,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Evolution:
-    """What becomes of the differences between a table and its records.
+    """What happens to the differences between a table and its records.
 
     :param changes: to be made in the table, in this order.
     :param refused: what the table does not get: records that need it are bad. Each is one line.

@@ -15,7 +15,7 @@ _TABLES_SHOWN, _PARTITIONS_SHOWN, _COLUMNS_SHOWN = 50, 20, 200
 
 
 class TablesReport:
-    """Adds up what tables tell of the plans that they have taken: see `Table.publish`."""
+    """Adds up what tables report about the plans that they have taken: see `Table.publish`."""
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[str, Any]] = {}

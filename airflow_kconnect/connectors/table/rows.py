@@ -163,7 +163,7 @@ def _of_members(
         fits[name] = Fit(F.coalesce(member.cell, F.when(nothing & is_other, whole.cell)), member.problem)
         no_object = [] if whole.problem is None else [F.when(nothing & is_other, whole.problem)]
     else:
-        text = f"the value is no object, and the table has no column `{name}`"
+        text = f"the value is not an object, and the table has no column `{name}`"
         no_object = [F.when(nothing & is_other, F.lit(text))]
     return fits, [*no_object, *([wrong] if wrong is not None else [])]
 

@@ -17,7 +17,7 @@ from airflow_kconnect.connectors.table.variants import Place
 from airflow_kconnect.connectors.types import merged
 
 FIELDS_MAX = 5_000
-"""More fields are no columns: their names are data."""
+"""More fields are not columns: their names are data."""
 _TYPES: dict[str, T.DataType | None] = {
     "VOID": None,
     "BOOLEAN": T.BooleanType(),
@@ -45,7 +45,7 @@ def inferred_columns(
     Columns that the table has keep their types and stay required, unless there are integers that they cannot hold, or
     records without them.
 
-    :param name: column of the frame with the values. :param other: of the table, for values that are no objects.
+    :param name: column of the frame with the values. :param other: of the table, for values that are not objects.
     """
     rows = frame.df.where(F.col("error").isNull()) if "error" in frame.carried else frame.df
     value = F.col(quoted(name))
@@ -60,7 +60,7 @@ def inferred_columns(
         type_ = T.StructType([T.StructField(other, type_)])
     if (count := _count(type_)) > FIELDS_MAX:
         raise DataError(
-            f"schemaless values have {count:,} different fields, more than {FIELDS_MAX:,}: names that are data are no"
+            f"schemaless values have {count:,} different fields, more than {FIELDS_MAX:,}: names that are data are not"
             " columns. Write the values as a whole into one column"
         )
     return doubts.settled(type_, found[1:], fold)

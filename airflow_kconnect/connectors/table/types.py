@@ -1,4 +1,4 @@
-"""Types of a table's columns: which hold the values of which, and what becomes of two that differ; pure rules."""
+"""Types of a table's columns: which hold the values of which, and what happens to two that differ; pure rules."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _whole(type_: T.DecimalType) -> int:
 
 
 def _has_other_keys(type_: T.DataType) -> bool:
-    """Whether there are maps in it whose keys are no texts."""
+    """Whether there are maps in it whose keys are not texts."""
     match type_:
         case T.MapType():
             return not isinstance(type_.keyType, T.StringType) or _has_other_keys(type_.valueType)

@@ -105,7 +105,7 @@ def members_fit(
 
 
 def _single(place: Place, wanted: T.DataType) -> Column:
-    """What is no object and no array; null if it does not fit."""
+    """What is neither an object nor an array; null if it does not fit."""
     found = place.get(wanted)
     match wanted:
         case T.BooleanType():

@@ -148,7 +148,7 @@ class TableAccess:
         location: str | None,
         properties: Mapping[str, str],
     ) -> None:
-        """Create it, and its namespaces; one that is there by now is no error."""
+        """Create it, and its namespaces; one that is there by now is not an error."""
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 

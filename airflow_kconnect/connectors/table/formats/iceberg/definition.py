@@ -29,7 +29,7 @@ def properties_of(definition: TableDefinition) -> dict[str, str]:
 
 
 def partitions(texts: Iterable[str]) -> list[Transform]:
-    """:raises ConfigError: one of them is no transform."""
+    """:raises ConfigError: one of them is not a transform."""
     found, problems = [], []
     for text in texts:
         try:
