@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 KIND, ORDER = "kconnect_kind", "kconnect_order"
-"""Columns next to those of the table: what has happened to a row (`UPSERTED`, `DELETED`), and after how many commits."""
+"""Columns next to those of the table: what has happened to a row (`UPSERTED`, `DELETED`), and after which commit."""
 UPSERTED, DELETED = "u", "d"
 _CURE = (
     "Reset the connector's offsets (`kconnect offsets reset`) to read the table as a whole, or alter them to a state"

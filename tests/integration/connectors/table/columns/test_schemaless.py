@@ -153,7 +153,7 @@ def test_values_that_are_no_objects_have_the_column_value(spark: SparkSession) -
     ]
     assert written(frame, columns("a int"), IGNORE)[:2] == [
         (1,),
-        "the value is no object, and the table has no column `value`",
+        "the value is not an object, and the table has no column `value`",
     ]
 
 
