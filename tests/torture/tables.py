@@ -60,7 +60,7 @@ class _TableSink(Sink):
         return key.to_bytes(8, "big", signed=True), json.dumps(value).encode()
 
     def arrived(self) -> list[int]:
-        return [row["n"] for row in rows_by_another_engine(self.format, f"{self.warehouse}/db/t")]
+        return [row["n"] for row in rows_by_another_engine(f"{self.warehouse}/db/t")]
 
 
 class IcebergAppend(_TableSink):

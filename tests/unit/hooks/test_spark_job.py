@@ -77,6 +77,19 @@ def test_a_job_that_starts_spark_itself_has_the_options_in_its_environment(
     assert not [word for word in options if word.endswith(("spark-submit", ".py"))]
 
 
+def test_a_job_starts_with_what_its_connectors_need_besides_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    hook = _hook(jars="/opt/mine.jar", conf={"spark.sql.extensions": "com.acme.E"})
+    table = {"connector.class": "SparkTableSink", "table.format": "delta", "table.jars": "provided"}
+    hook.start_with_needs_of(table)
+    hook._build_spark_submit_command(str(job_path()))
+    assert hook._env is not None
+    options = json.loads(hook._env[SPARK_OPTIONS])
+    assert options[options.index("--jars") + 1] == "/opt/mine.jar"
+    assert "spark.sql.extensions=com.acme.E,io.delta.sql.DeltaSparkSessionExtension" in options
+    assert "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog" in options
+
+
 class TestEvents:
     def test_the_report_is_kept_and_logged_as_a_sentence(
         self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]

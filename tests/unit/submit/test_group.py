@@ -45,6 +45,12 @@ class TestCheck:
         with pytest.raises(ConfigError, match="connector a is there 2 times"):
             checked_group([source("a"), source("a")], {}, "4.1.4")
 
+    def test_one_for_which_spark_has_no_jars_is_left_out_alone(self) -> None:
+        table = {"connector.class": "SparkTableSink", "topics": "t", "table.format": "iceberg"}
+        found = checked_group([source("a"), RunSpec({"name": "b", **table}, WORKER)], {}, "4.3.0")
+        assert ([run.config["name"] for run in found.runs], list(found.errors)) == (["a"], ["b"])
+        assert "iceberg has been released for Spark 4.0, 4.1, and Spark here is 4.3.0" in str(found.errors["b"])
+
 
 class TestSparkSettings:
     def test_are_those_of_all_connectors(self) -> None:
