@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from airflow_kconnect.connect.variables.resolver import task_variables
-from airflow_kconnect.connectors.table.catalogs import CONNECTIONS
+from airflow_kconnect.connectors.table.catalog_keys import CONNECTIONS
 
 _CONTEXT = "_AIRFLOW_PROCESS_CONTEXT"
 

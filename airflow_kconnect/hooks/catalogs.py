@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.secret_keys import is_secret
 from airflow_kconnect.connect.variables.providers import AIRFLOW_CONNECTION, printable
-from airflow_kconnect.connectors.table.catalogs import CONNECTIONS
+from airflow_kconnect.connectors.table.catalog_keys import CONNECTIONS
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.hosting.keys import HOSTED
-from airflow_kconnect.connectors.table.catalogs import with_catalog
+from airflow_kconnect.connectors.table.catalog_keys import with_catalog
 from airflow_kconnect.connectors.table.control_topic import files_left
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
 from airflow_kconnect.connectors.table.iceberg_keys import (

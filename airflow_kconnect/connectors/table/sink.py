@@ -13,7 +13,8 @@ from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
-from airflow_kconnect.connectors.table.catalogs import check_connections, use_catalog, with_catalog
+from airflow_kconnect.connectors.table.catalog_keys import check_connections, with_catalog
+from airflow_kconnect.connectors.table.catalogs import use_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
