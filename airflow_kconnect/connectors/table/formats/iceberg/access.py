@@ -204,8 +204,13 @@ class TableAccess:
     @cached_property
     def _place(self) -> Any:
         """Spark's catalog, and the identifier within it."""
+        session = self._spark._jsparkSession
         with understood(self.subject):
-            return self._iceberg.spark.Spark3Util.catalogAndIdentifier(self._spark._jsparkSession, self._name)
+            state = session.sessionState()
+            first = state.sqlParser().parseMultipartIdentifier(self._name).head()
+            # Fails if the catalog is there and cannot be used; what follows would take its name for a namespace then.
+            state.catalogManager().isCatalogRegistered(first)
+            return self._iceberg.spark.Spark3Util.catalogAndIdentifier(session, self._name)
 
     @property
     def _catalog(self) -> Any:
