@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import DataError, FencedError, RetriableError
@@ -78,7 +78,7 @@ class Publication:
                 return
         raise self._too_slow()
 
-    def publish(self) -> dict[str, int]:
+    def publish(self) -> dict[str, Any]:
         """Make the snapshot visible; returns what it has added. Nothing if another run has published the plan.
 
         1 the table is read; it refuses a plan that its snapshots or those of a later one show
@@ -113,7 +113,7 @@ class Publication:
                         raise
         return self._last_look()
 
-    def _last_look(self) -> dict[str, int]:
+    def _last_look(self) -> dict[str, Any]:
         staged = self._staged
         assert staged is not None
         published = self._refused(self._access.read().state, staged)
@@ -121,7 +121,7 @@ class Publication:
             raise self._too_slow()
         return published
 
-    def _refused(self, state: TableState, staged: Staged) -> dict[str, int] | None:
+    def _refused(self, state: TableState, staged: Staged) -> dict[str, Any] | None:
         """What the plan has added, if the table has it; None: it has not."""
         last = state.last_plan(self._plan.application)
         if last is None or last < self._plan.number:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 STAGED, PUBLISHED, SOURCE = "wap.id", "published-wap-id", "source-snapshot-id"
 """In a snapshot's summary: the plan that it was staged for; the plan, and the staged snapshot, that it has copied."""
 ATTEMPT, RANGES = "kconnect.attempt", "kconnect.offsets"
 
 _PLAN = "kconnect.plan."
+_PARTITION = "partitions."
 _LONGEST_KEY = 200
 _FACTS = {"files": "added-data-files", "bytes": "added-files-size", "records": "added-records"}
 
@@ -43,9 +45,11 @@ class Snapshot:
         """Whether it only adds rows."""
         return self.summary.get("operation") == "append"
 
-    def facts(self) -> dict[str, int]:
-        """What it has added, for the report."""
-        return {name: int(self.summary.get(key, "0")) for name, key in _FACTS.items()}
+    def facts(self) -> dict[str, Any]:
+        """What it has added, for the report; partitions only if the table has `write.summary.partition-limit`."""
+        counts = {name: int(self.summary.get(key, "0")) for name, key in _FACTS.items()}
+        partitions = sorted(key.removeprefix(_PARTITION) for key in self.summary if key.startswith(_PARTITION))
+        return {**counts, **({"partitions": partitions} if partitions else {})}
 
 
 @dataclass(frozen=True)

@@ -103,3 +103,9 @@ def test_a_snapshot_says_what_it_has_added() -> None:
     found = state(snapshot(1, None, **summary), snapshot(2, 1), current=2).snapshots
     assert found[1].facts() == {"files": 2, "bytes": 900, "records": 30}
     assert found[2].facts() == {"files": 0, "bytes": 0, "records": 0}
+
+
+def test_partitions_are_known_if_the_table_keeps_them_in_its_snapshots() -> None:
+    summary = {"partitions.day=2026-11-26": "added-data-files=1", "partitions.day=2026-11-25": "added-data-files=2"}
+    found = state(snapshot(1, None, **summary), current=1).snapshots[1].facts()
+    assert found["partitions"] == ["day=2026-11-25", "day=2026-11-26"]
