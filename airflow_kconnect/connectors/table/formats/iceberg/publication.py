@@ -156,8 +156,9 @@ class Publication:
 
     def _created_again(self) -> DataError:
         return DataError(
-            f"{self._access.subject} was dropped and created again while plan {self._plan.identity} was written: it has"
-            " lost all earlier ones. Alter the connector's offsets (`kconnect offsets alter`) to where it is to resume"
+            f"{self._access.subject}: while plan {self._plan.identity} was written, it was restored, replaced or created"
+            " again. Compare the table with the topics, then alter the connector's offsets (`kconnect offsets alter`) to"
+            " where it is to resume"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 STAGED, PUBLISHED, SOURCE = "wap.id", "published-wap-id", "source-snapshot-id"
 """In a snapshot's summary: the plan that it was staged for; the plan, and the staged snapshot, that it has copied."""
-ATTEMPT, RANGES = "kconnect.attempt", "kconnect.offsets"
+ATTEMPT, RANGES = "kconnect.attempt", "kconnect.ranges"
 
 _PLAN = "kconnect.plan."
 _PARTITION = "partitions."
