@@ -205,6 +205,9 @@ class TableAccess:
     def _place(self) -> Any:
         """Spark's catalog, and the identifier within it."""
         session = self._spark._jsparkSession
+        assert self._spark._jvm is not None
+        # Catalogs are created with the settings of the thread's session: in a new thread there is none.
+        getattr(self._spark._jvm, "org.apache.spark.sql.classic.SparkSession").setActiveSession(session)
         with understood(self.subject):
             state = session.sessionState()
             first = state.sqlParser().parseMultipartIdentifier(self._name).head()

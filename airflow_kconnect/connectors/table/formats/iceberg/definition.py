@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql import types as T
 
 WAP, MODE, VERSION = "write.wap.enabled", "write.merge.mode", "format-version"
+FANOUT, FANOUT_OPTION = "write.spark.fanout.enabled", "fanout-enabled"
+"""Whether each task has a file open for each partition path, which is Iceberg's default; otherwise rows are sorted."""
 MERGE_ON_READ, COPY_ON_WRITE = "merge-on-read", "copy-on-write"
 
 
@@ -20,9 +22,11 @@ def properties_of(definition: TableDefinition) -> dict[str, str]:
     """Properties of a new table: staging is always possible; the others are defaults.
 
     Deletions by key are merged when rows are read, as deletion vectors or position deletes by the format's version.
-    Variants need version 3.
+    Memory does not grow with partitions. Variants need version 3.
     """
     defaults = {MODE: MERGE_ON_READ} if definition.keys else {}
+    if definition.partition_by:
+        defaults[FANOUT] = "false"
     if _has_variant(definition.columns):
         defaults[VERSION] = "3"
     return {**defaults, **definition.properties, WAP: "true"}

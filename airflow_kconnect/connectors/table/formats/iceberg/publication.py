@@ -156,9 +156,9 @@ class Publication:
 
     def _created_again(self) -> DataError:
         return DataError(
-            f"{self._access.subject}: while plan {self._plan.identity} was written, it was restored, replaced or created"
-            " again. Compare the table with the topics, then alter the connector's offsets (`kconnect offsets alter`) to"
-            " where it is to resume"
+            f"{self._access.subject}: while plan {self._plan.identity} was written,"
+            " it was restored, replaced or created again. Compare the table with the topics, then alter the connector's"
+            " offsets (`kconnect offsets alter`) to where it is to resume"
         )
 
 

@@ -65,12 +65,13 @@ class TableState:
     current: int | None
     snapshots: Mapping[int, Snapshot]
     properties: Mapping[str, str] = field(default_factory=dict)
+    is_partitioned: bool = False
 
     @classmethod
     def parse(cls, metadata: str) -> TableState:
         """The state of a table with this metadata, in the JSON of Iceberg's specification."""
         found = json.loads(metadata)
-        current = found.get("current-snapshot-id")
+        current, specs = found.get("current-snapshot-id"), found.get("partition-specs", ())
         snapshots = [
             Snapshot(each["snapshot-id"], each.get("parent-snapshot-id"), each.get("summary", {}))
             for each in found.get("snapshots", ())
@@ -81,6 +82,7 @@ class TableState:
             None if current in (None, -1) else current,
             {snapshot.id: snapshot for snapshot in snapshots},
             found.get("properties", {}),
+            any(spec["fields"] for spec in specs if spec["spec-id"] == found["default-spec-id"]),
         )
 
     def history(self) -> Iterator[Snapshot]:

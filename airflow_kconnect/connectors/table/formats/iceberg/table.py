@@ -14,6 +14,8 @@ from airflow_kconnect.connectors.table.formats.base import Table, TableDefinitio
 from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
 from airflow_kconnect.connectors.table.formats.iceberg.definition import (
     COPY_ON_WRITE,
+    FANOUT,
+    FANOUT_OPTION,
     MERGE_ON_READ,
     MODE,
     WAP,
@@ -78,22 +80,21 @@ class IcebergTable(Table):
 
     def append(self, plan: SinkPlan, rows: DataFrame) -> None:
         def write(state: TableState) -> bool:
-            self._append(rows)
+            self._append(rows, state)
             return False
 
         self._prepare({WAP: "true"})
         self._stage(plan, write)
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
-        self._prepare({WAP: "true", MODE: MERGE_ON_READ})
-        state = self._access.read().state
+        state = self._prepare({WAP: "true", MODE: MERGE_ON_READ, FANOUT: "false"})
         if not state.is_empty and state.properties.get(MODE, COPY_ON_WRITE) == COPY_ON_WRITE:
             # Spark would read the records twice: first to find the files that it has to write again.
             rows = rows.localCheckpoint(eager=True)
 
         def write(state: TableState) -> bool:
             if state.is_empty:
-                self._append(rows if deleted is None else rows.where(f"`{deleted}` IS NOT TRUE").drop(deleted))
+                self._append(rows if deleted is None else rows.where(f"`{deleted}` IS NOT TRUE").drop(deleted), state)
             else:
                 self._merge(rows, keys, deleted)
             return True
@@ -122,9 +123,10 @@ class IcebergTable(Table):
         publication.stage()
         self._publications[plan.identity] = publication
 
-    def _append(self, rows: DataFrame) -> None:
+    def _append(self, rows: DataFrame, state: TableState) -> None:
         writer = rows.writeTo(self.name)
-        for key, value in self.settings.write_options.items():
+        sorts = {} if FANOUT in state.properties else {FANOUT_OPTION: "false"}
+        for key, value in {**sorts, **self.settings.write_options}.items():
             writer = writer.option(key, value)
         writer.append()
 
@@ -144,14 +146,16 @@ class IcebergTable(Table):
         finally:
             self.spark.catalog.dropTempView(view)
 
-    def _prepare(self, properties: dict[str, str]) -> None:
-        """Set properties that the table does not have yet; it has to be asked to stage, whatever was said before."""
+    def _prepare(self, properties: dict[str, str]) -> TableState:
+        """Set properties that the table does not have yet; it has to be asked to stage, whatever was said before.
+
+        Returns its state afterwards.
+        """
         state = self._access.read().state
-        missing = {
-            key: value
-            for key, value in properties.items()
-            if (state.properties.get(key) != value if key == WAP else key not in state.properties)
-            and (key != MODE or state.format_version > 1)
-        }
-        if missing:
-            self._access.set_properties(missing)
+        known = {key: value for key, value in state.properties.items() if key != WAP or value == properties[WAP]}
+        useless = {MODE: state.format_version == 1, FANOUT: not state.is_partitioned}
+        missing = {key: value for key, value in properties.items() if key not in known and not useless.get(key)}
+        if not missing:
+            return state
+        self._access.set_properties(missing)
+        return self._access.read().state

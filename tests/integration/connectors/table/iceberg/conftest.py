@@ -26,22 +26,22 @@ class Impatient(IcebergTable):
 @pytest.fixture
 def make_table(spark: SparkSession, lake: str) -> Iterator[MakeTable]:
     """Makes a table, unless ``create=False``: `make_table("id long, name string", keys=("id",))`."""
-    names = []
+    made: list[IcebergTable] = []
 
     def make(
         ddl: str = "id long, name string", *, create: bool = True, catalog: str = lake, **more: Any
     ) -> IcebergTable:
         name = f"{catalog}.db.`{unique('t')}`"
-        names.append(name)
         session = spark.newSession()  # as each connector has
         table = Impatient(session, name, settings_of(more.pop("settings", {})))
         if create:
             table.create(TableDefinition(columns(ddl), **more))
+        made.append(table)
         return table
 
     yield make
-    for name in names:
-        spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
+    for table in made:
+        table.spark.sql(f"DROP TABLE IF EXISTS {table.name} PURGE")
 
 
 @pytest.fixture

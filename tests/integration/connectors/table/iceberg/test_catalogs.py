@@ -22,10 +22,11 @@ from tests.support.spark.rest_catalog import RestCatalog
 
 
 def use(spark: SparkSession, conf: dict[str, str]) -> str:
-    """The name of a catalog with these settings, for this session and those made of it."""
+    """The name of a catalog with these settings, for all sessions that are made from now on."""
     name = unique("catalog").replace("-", "_")
+    of_all = spark._jsparkSession.sharedState().conf()
     for key, value in conf.items():
-        spark.conf.set(".".join(filter(None, ("spark.sql.catalog", name, key))), value)
+        of_all.set(".".join(filter(None, ("spark.sql.catalog", name, key))), value)
     return name
 
 
