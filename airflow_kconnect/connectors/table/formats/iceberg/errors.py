@@ -161,8 +161,12 @@ def _refused_by_sql(chain: Chain) -> str | None:
 
 def _class_of(cause: Any) -> str:
     """The class's name; that of SQL exceptions is followed by their state."""
+    from py4j.protocol import Py4JError
+
     name = str(cause.getClass().getName())
-    if name.endswith("SQLException"):
-        state = getattr(cause, "getSQLState", None)
-        return f"{name} {state() or ''}".strip() if state is not None else name
-    return name
+    if not name.endswith("SQLException"):
+        return name
+    try:
+        return f"{name} {cause.getSQLState() or ''}".strip()
+    except Py4JError:  # it only has such a name
+        return name
