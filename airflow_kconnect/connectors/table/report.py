@@ -11,6 +11,7 @@ from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 SMALL_BYTES = 32_000_000
 """Readers spend more time on opening a smaller file than on reading it."""
 _COUNTS = ("files", "bytes", "snapshots")
+_COUNTS_OF_TABLES = (*_COUNTS, "records")
 _TABLES_SHOWN, _PARTITIONS_SHOWN, _COLUMNS_SHOWN = 50, 20, 200
 
 
@@ -51,7 +52,7 @@ class TablesReport:
     def _take(self, table: str, facts: Mapping[str, Any]) -> None:
         known = self._tables.setdefault(table, {})
         for name, fact in facts.items():
-            if name in _COUNTS:
+            if name in _COUNTS_OF_TABLES:
                 known[name] = known.get(name, 0) + int(fact)
             elif name == "partitions":
                 known[name] = sorted({*known.get(name, ()), *fact})[:_PARTITIONS_SHOWN]

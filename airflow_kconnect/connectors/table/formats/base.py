@@ -89,7 +89,8 @@ class Table(ABC):
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
         """Make visible what is staged. Returns facts for the report: how many ``files``, ``bytes`` and ``snapshots`` it
-        has added, the newest ``snapshot`` (its id or version), the ``partitions`` that got rows.
+        has added, and how many ``records`` are in these files; the newest ``snapshot`` (its id or version), the
+        ``partitions`` that got rows. What the format does not say is left out.
 
         A plan that it has by now is not an error. What another writer has done in between is repeated on the new state.
         """

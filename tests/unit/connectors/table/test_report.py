@@ -22,6 +22,13 @@ def test_counts_are_those_of_the_plan_and_tables_have_all_that_they_took() -> No
     assert report.warnings() == []
 
 
+def test_records_are_added_up_for_each_table() -> None:
+    report = TablesReport()
+    report.add({"a": {"files": 1, "records": 4}})
+    notes = report.add({"a": {"files": 1, "records": 5}})
+    assert notes["tables"]["a"]["records"] == 9 and "records" not in notes
+
+
 def test_files_that_are_small_on_average_over_a_plan_are_warned_of_with_a_schedule() -> None:
     report = TablesReport()
     report.add({"lake.db.a": {"files": 12, "bytes": 14_400_000}, "lake.db.b": {"files": 1, "bytes": 31 * MB}})
