@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -55,6 +56,10 @@ _FILE_MISSING = ("NotFoundException", "FileNotFoundException")
 _NOT_POSSIBLE = ("BadRequestException", "UnprocessableEntityException")
 
 _RIGHTS = "the right to read and write the table, and to set its properties"
+# In addresses: //user:password@host, and parameters.
+_SECRET = re.compile(
+    r"(?<=//)([^/@\s:]*:)[^/@\s]+(?=@)|((?i:password|passwd|secret|token|credential|signature)[^=&;?\s]*=)[^&;\s]+"
+)
 # SQL states: a wrong password, a missing right.
 _REFUSED_STATES = ("28", "42501")
 
@@ -147,7 +152,7 @@ def _first(chain: Chain, names: tuple[str, ...]) -> str | None:
     for class_name, text in chain:
         short = class_name.rpartition(".")[2].rpartition("$")[2].partition(" ")[0]
         if short in names:
-            return f"{short}: {text.splitlines()[0]}" if text else short
+            return f"{short}: {_line(text)}" if text else short
     return None
 
 
@@ -155,8 +160,13 @@ def _refused_by_sql(chain: Chain) -> str | None:
     for class_name, text in chain:
         state = class_name.partition(" ")[2]
         if state.startswith(_REFUSED_STATES):
-            return f"SQL state {state}: {text.splitlines()[0]}" if text else f"SQL state {state}"
+            return f"SQL state {state}: {_line(text)}" if text else f"SQL state {state}"
     return None
+
+
+def _line(text: str) -> str:
+    """The first line of a text, without what addresses in it may give away."""
+    return _SECRET.sub(lambda found: f"{found[1] or found[2]}***", text.splitlines()[0])
 
 
 def _class_of(cause: Any) -> str:

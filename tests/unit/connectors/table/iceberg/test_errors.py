@@ -60,3 +60,17 @@ def test_the_text_has_one_line() -> None:
 
 def test_what_is_not_known_is_left_as_it_is() -> None:
     assert meaning_of("table t", [("java.lang.NullPointerException", "")]) is None
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("Failed: jdbc:postgresql://db:5432/c?user=a&password=hunter2&ssl=on", "?user=a&password=***&ssl=on"),
+        ("Failed: https://me:hunter2@catalog/v1", "https://me:***@catalog/v1"),
+        ("Failed: s3://b/k?X-Amz-Signature=hunter2 twice", "?X-Amz-Signature=*** twice"),
+        ("Failed: http://catalog:8181/v1", "http://catalog:8181/v1"),
+    ],
+)
+def test_secrets_in_addresses_are_not_shown(text: str, shown: str) -> None:
+    error = str(meaning_of("table t", [(ICEBERG + "RESTException", text)]))
+    assert shown in error and "hunter2" not in error
