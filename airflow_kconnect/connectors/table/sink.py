@@ -18,13 +18,12 @@ from airflow_kconnect.connectors.table.catalogs import use_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
-from airflow_kconnect.connectors.table.identifiers import parts_of
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import needed_parts
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
-from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, RECORD_KEY, UPSERT, TableSettings
-from airflow_kconnect.connectors.table.tables import Tables, lost
+from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, TableSettings
+from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters, lost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -106,7 +105,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         if not self.exactly_once:
             return  # these tables keep no plans
         # A plan without bad records has nothing for the tables of these, even if it has announced them.
-        last = {name: number for name, number in last.items() if not parts_of(name)[-1].endswith(DEAD_LETTERS)}
+        last = {name: number for name, number in last.items() if not is_of_dead_letters(name)}
         if texts := [text for name, number in sorted(last.items()) if (text := self._lost(application, name, number))]:
             raise DataError(lost("; ".join(texts)))
         self._plan_writer().taken = last

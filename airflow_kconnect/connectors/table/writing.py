@@ -26,7 +26,7 @@ from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name
 from airflow_kconnect.connectors.table.rows import rows_of
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, KAFKA, RECORD_KEY, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
-from airflow_kconnect.connectors.table.tables import Tables, lost
+from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters, lost
 from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
 from airflow_kconnect.connectors.table.whitelist import with_only
 
@@ -189,7 +189,7 @@ class PlanWriter:
 
     def _opened(self) -> list[Target]:
         """The tables of an interrupted plan, which this run has not written."""
-        names = [table.name for table in self._tables if not parts_of(table.name)[-1].endswith(DEAD_LETTERS)]
+        names = [table.name for table in self._tables if not is_of_dead_letters(table.name)]
         return [Target(own_name(self._settings.routing, name), name) for name in names]
 
     @property

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter
     from pyspark.sql import types as T
 
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 _NO_FILES = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
@@ -34,12 +35,15 @@ class PlainTable(Table):
             return None
         from pyspark.errors import AnalysisException
 
+        self.spark.conf.set(_INFERENCE, "false")  # else a folder day=01 would have the number 1
         try:
             return self.spark.read.format(self.settings.format).load(self._place).schema
         except AnalysisException as error:
             if error.getCondition() in _NO_FILES:
                 return None
             raise
+        finally:
+            self.spark.conf.unset(_INFERENCE)
 
     def create(self, definition: TableDefinition) -> None:
         if self._has_name:

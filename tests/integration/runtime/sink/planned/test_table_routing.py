@@ -103,3 +103,10 @@ def test_a_record_that_names_a_missing_table_is_a_bad_record(run_here: Run, tabl
 def test_a_dry_run_creates_no_table(run_here: Run, tables: Lake) -> None:
     report = run_here(tables.config(tables.topic(record(id=1))), dry_run=True)
     assert (report.notes["would_read_offsets"], tables.tables()) == (1, set())
+
+
+def test_fields_may_have_the_names_of_what_goes_along_with_records(run_here: Run, tables: Lake) -> None:
+    topic = tables.topic(record(error="x", kafka_offset=7, read_from="y", id=1))
+    report = run_here(tables.config(topic))
+    assert report.records["written"] == 1
+    assert tables.rows(topic, "error", "kafka_offset", "read_from", "id") == [("x", 7, "y", 1)]
