@@ -59,3 +59,19 @@ def test_a_table_and_a_topic_of_bad_records_go_together(run_here: Run, tables: L
     run_here(tables.config(topic, **KEYS, **{"errors.deadletterqueue.topic.name": letters}))
     report = run_here(tables.config(letters, **KEYS, **{"name": "letters"}))
     assert (len(tables.rows(f"{topic}__dlq")), report.records["dead_lettered"]) == (1, 1)
+
+
+def test_a_dead_letter_that_is_replayed_reaches_the_table_of_its_topic(run_here: Run, tables: Lake) -> None:
+    letters = tables.topic()
+    topic = tables.topic(record(id=1))
+    keys = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": letters,
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    config = tables.config(topic, **keys)
+    run_here(config)
+    tables.add(topic, record(id=2, note="x"))
+    assert run_here(config).records["dead_lettered"] == 1
+    run_here({**config, "auto.evolve": "true"}, replay=True)
+    assert tables.rows(topic, "id", "note") == [(1, None), (2, "x")]
