@@ -115,7 +115,7 @@ class PlanWriter:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
         rows = self._rows(table, shaped, changes, columns)
-        good = unclashed(records.good(rows, part.own, part.counted), columns).drop(READ_FROM, ROUTES)
+        good = unclashed(records.good(rows, part.own, part.counted).drop(READ_FROM, ROUTES), columns)
         if not columns.fields or table.has(records.plan):
             _count(good)  # that of an interrupted run: its bad records may not be dealt with
         elif changes is not None:

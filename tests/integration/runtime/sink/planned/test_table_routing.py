@@ -31,7 +31,7 @@ def test_a_shape_that_another_topic_had_before_reaches_the_table_too(run_here: R
     one, other = tables.topic(*first, record(id=150, note="x")), tables.topic(record(id=1, note="y"))
     run_here(tables.config(one, other, **{"auto.evolve": "true"}))
     assert len(tables.rows(one)) == 151
-    assert tables.rows(one, "note")[-1] == ("x",)
+    assert ("x",) in tables.rows(one, "note")
 
 
 def test_a_transformation_renames_the_table_with_the_topic(run_here: Run, tables: Lake) -> None:
