@@ -1,8 +1,13 @@
-"""Bad records of a table sink as rows of a table, in whole runs."""
+"""Bad records of a table sink as rows of a table, in whole runs.
+
+A run with bad records has four jobs; what one of them gets wrong is lost, or there twice.
+"""
 
 from __future__ import annotations
 
 import json
+
+import pytest
 
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.conftest import Lake, record
@@ -32,6 +37,7 @@ def test_it_says_what_the_table_could_not_take(run_here: Run, tables: Lake) -> N
     assert "`note`" in row.message
 
 
+@pytest.mark.exhaustive
 def test_records_without_a_bad_one_need_no_table_for_them(run_here: Run, tables: Lake) -> None:
     topic = tables.topic(record(id=1))
     run_here(tables.config(topic, **KEYS))
@@ -54,6 +60,7 @@ def test_a_record_that_names_no_table_is_in_that_of_its_topic(run_here: Run, tab
     assert tables.tables() == {"a", f"{topic}__dlq"}
 
 
+@pytest.mark.exhaustive
 def test_a_table_and_a_topic_of_bad_records_go_together(run_here: Run, tables: Lake) -> None:
     topic, letters = tables.topic(record(id=1), "{oops"), tables.topic()
     run_here(tables.config(topic, **KEYS, **{"errors.deadletterqueue.topic.name": letters}))
