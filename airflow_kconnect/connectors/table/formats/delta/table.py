@@ -15,7 +15,7 @@ from airflow_kconnect.connectors.table.formats.base import Table, TableDefinitio
 from airflow_kconnect.connectors.table.formats.delta import ddl
 from airflow_kconnect.connectors.table.formats.delta.history import Commit, Mark, last_plan, marked
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
-from airflow_kconnect.connectors.table.routing import parts_of
+from airflow_kconnect.connectors.table.identifiers import parts_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -35,7 +35,7 @@ class Lake:
         produce(self.bootstrap, name, values)
         return name
 
-    def add(self, topic: str, *values: str | None, headers: Sequence[tuple[str, bytes]] = ()) -> None:
+    def add(self, topic: str, *values: str | None, headers: list[tuple[str, bytes | None]] | None = None) -> None:
         produce(self.bootstrap, topic, values, headers=headers)
 
     def config(self, *topics: str, **more: str) -> dict[str, str]:
