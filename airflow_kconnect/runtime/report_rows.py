@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
@@ -22,7 +22,8 @@ def with_reports(rows: DataFrame, write: Callable[[Iterator[pa.RecordBatch]], It
     from pyspark.sql.pandas.types import from_arrow_schema
 
     # Not a text: Spark's parser of SQL, which would read it, takes 0.3 s to load.
-    return rows.mapInArrow(write, from_arrow_schema(_SCHEMA))
+    # And Spark passes an iterator, which the types of older versions do not say.
+    return rows.mapInArrow(cast("Any", write), from_arrow_schema(_SCHEMA))
 
 
 def report_row(split: int, report: Mapping[str, Any]) -> pa.RecordBatch:

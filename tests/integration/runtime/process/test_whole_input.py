@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -31,7 +32,9 @@ def _run(spark: SparkSession, told: Path, broken_at: int) -> None:
         yield from ()
 
     broken = F.when(F.col("id") == broken_at, F.raise_error(F.lit("the database is gone"))).otherwise(F.col("id"))
-    spark.range(0, _ROWS, 1, 1).select(broken.cast("long").alias("id")).mapInArrow(write, "id long").collect()
+    spark.range(0, _ROWS, 1, 1).select(broken.cast("long").alias("id")).mapInArrow(
+        cast("Any", write), "id long"
+    ).collect()
 
 
 def _when_told(told: Path) -> str:

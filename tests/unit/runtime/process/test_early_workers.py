@@ -108,7 +108,11 @@ def test_the_early_parent_has_the_environment_that_spark_gives(early: psutil.Pro
 
 @pytest.mark.parametrize(
     ("environment", "worker"),
-    [({"OMP_NUM_THREADS": "2"}, WORKERS), ({"LD_LIBRARY_PATH": "/opt/lib"}, WORKERS), ({}, "pyspark.sql.worker.create_data_source")],
+    [
+        ({"OMP_NUM_THREADS": "2"}, WORKERS),
+        ({"LD_LIBRARY_PATH": "/opt/lib"}, WORKERS),
+        ({}, "pyspark.sql.worker.create_data_source"),
+    ],
     ids=["another value", "another variable", "other workers"],
 )
 def test_spark_has_a_parent_of_its_own_if_it_asks_for_something_else(
