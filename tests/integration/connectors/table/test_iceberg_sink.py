@@ -1,4 +1,7 @@
-"""Configurations of Iceberg's sink for Kafka Connect, run by Spark itself, in catalogs of their own."""
+"""Configurations of Iceberg's sink for Kafka Connect, run by Spark itself, in catalogs of their own.
+
+Most of what it takes is a Spark session, and a run for each of the keys that are about records.
+"""
 
 from __future__ import annotations
 
@@ -212,6 +215,7 @@ def test_records_find_their_tables_as_in_icebergs_sink(
     assert rows_of("shop.b") == [(1, "a"), (3, "b")]
 
 
+@pytest.mark.exhaustive
 def test_each_of_several_tables_gets_all_records(
     sink: Sink, bootstrap: str, run_here: Callable[..., Any], rows_of: Rows
 ) -> None:
