@@ -57,5 +57,7 @@ def _group_of(stores: ControlStores, connector: str) -> str | None:
 
 def _variables(config: dict[str, str], worker: dict[str, str]) -> dict[str, str]:
     """See `Variables`; user and password come along with the connection that the URL names, as in runs."""
-    config.update(with_login(config, worker))
+    found = with_login(config, worker)
+    config.clear()
+    config.update(found)
     return look_up(config, worker)
