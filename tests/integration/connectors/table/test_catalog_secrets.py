@@ -65,7 +65,7 @@ def test_neither_pages_nor_event_log_nor_report_have_secrets(
     file.write_text(json.dumps({"config": config, "worker": worker_props, "events": f"file://{events}"}))
     command = [sys.executable, "-m", "tests.support.spark.watched_run", str(file)]
     # The server does not know the checksums with which new clients end uploads.
-    env = {**os.environ, "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required"}
+    env = {**os.environ, "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required", "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=env)
     assert "the pages are whole" in done.stdout, done.stderr[-3000:]
     [(metadata,)] = database.execute("select metadata_location from iceberg_tables where table_name = 'orders'")
