@@ -260,7 +260,7 @@ class DeltaTable(Table):
         return self._log().update(False, nothing, nothing)
 
     def _log(self) -> Any:
-        """:raises ConfigError: it is no Delta table, or this Spark has none."""
+        """:raises ConfigError: it is not a Delta table, or this Spark has none."""
         from pyspark.errors import AnalysisException
 
         try:
