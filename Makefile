@@ -68,15 +68,15 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 
 # The newest PySpark, beside that of .venv, which has to be one that table formats have been released for.
 NEWEST_PYSPARK := 4.3.0
-NEWEST := $(CURDIR)/.pyspark-newest
+NEWEST := .pyspark-newest
 newest: setup $(NEWEST)/$(NEWEST_PYSPARK)  ## what depends on Spark's version most, and a pipeline, on the newest that pyproject.toml allows
-	SPARK_HOME='$(NEWEST)/pyspark' $(BIN)/python -m pytest -m '' tests/unit/submit/test_spark.py \
+	SPARK_HOME='$(CURDIR)/$(NEWEST)/pyspark' $(BIN)/python -m pytest -m '' tests/unit/submit/test_spark.py \
 	  tests/integration/converters/test_converters_golden.py tests/integration/transforms/test_transforms_golden.py \
 	  tests/airflow/test_any_airflow.py
 
 $(NEWEST)/$(NEWEST_PYSPARK):
-	rm -rf '$(NEWEST)'
-	$(call INSTALL,$(BIN)) --quiet --no-deps --target '$(NEWEST)' pyspark==$(NEWEST_PYSPARK)
+	rm -rf $(NEWEST)
+	$(call INSTALL,$(BIN)) --quiet --no-deps --target $(NEWEST) pyspark==$(NEWEST_PYSPARK)
 	@touch $@
 
 NEWCOMER := newcomer
