@@ -33,7 +33,7 @@ from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
 from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
-from airflow_kconnect.transforms.debezium.extract_new_record_state import has_change_events
+from airflow_kconnect.transforms.debezium.extract_new_record_state import has_change_events, without_events
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -268,7 +268,7 @@ class SinkJobs:
         frame = self._chain.apply(frame, scope)
         if self._kind.unwraps_change_events and has_change_events(frame):
             unwrap = _UNWRAP_WITH_ROWS if self._kind.keeps_deleted_rows else _UNWRAP
-            frame = Chain.from_props(unwrap).apply(frame, scope)
+            frame = without_events(Chain.from_props(unwrap).apply(frame, scope))
         return frame
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, parse_type
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.error_cells import DROPPED
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import Encoded
 from airflow_kconnect.transforms.base import (
     Change,
@@ -107,7 +108,8 @@ class ExtractNewRecordState(Transformation):
             frame = set_headers(frame, self._with_facts(groups, Rows(frame, scope)), None)
         if self._route:
             frame = set_topic(frame, self._topic(groups, Rows(frame, scope)), None)
-        frame = set_part(frame, "value", self._branches(frame, groups))
+        drops_nulls = where is None and self._mode != _REWRITE_WITH_TOMBSTONE
+        frame = set_part(frame, "value", self._branches(frame, groups, has_events=not drops_nulls))
         return frame.with_df(frame.df.drop(_KIND))
 
     def _dropped(self) -> Column:
@@ -120,12 +122,16 @@ class ExtractNewRecordState(Transformation):
             kinds.append(_DELETION)
         return F.when(F.col(_KIND).isin(kinds), DROPPED)
 
-    def _branches(self, frame: RecordFrame, groups: list[_Group]) -> Iterator[tuple[Column, Shape, Column]]:
+    def _branches(
+        self, frame: RecordFrame, groups: list[_Group], *, has_events: bool
+    ) -> Iterator[tuple[Column, Shape, Column]]:
+        """:param has_events: whether good rows may still have the shapes of events: nulls, or those left out."""
         from pyspark.sql import functions as F
 
         unchanged = F.coalesce(F.col(_KIND), F.lit(_NO_VALUE)) == _NO_VALUE
         for of_shape, shape, column in rows_by_shape(frame, "value"):
-            yield of_shape & unchanged, shape, column
+            if has_events or not _is_envelope(shape):
+                yield of_shape & unchanged, shape, column
         for of_shape, events in groups:
             for side, kind in _SIDES.items():
                 change = self._change(events, side)
@@ -193,6 +199,28 @@ class ExtractNewRecordState(Transformation):
 def has_change_events(frame: RecordFrame) -> bool:
     """Whether a row can be a change event."""
     return bool(_groups(frame))
+
+
+def without_events(frame: RecordFrame) -> RecordFrame:
+    """A frame whose change events were all replaced, without their shapes: only nulls have them."""
+    from pyspark.sql import functions as F
+
+    union = frame.value
+    kept = [n for n, shape in enumerate(union.shapes) if not _is_envelope(shape)]
+    if union.tag is None or len(kept) == len(union.shapes):
+        return frame
+    tags = [F.when(F.col(union.tag) == n, number) for number, n in enumerate(kept)]
+    columns = {union.tag: F.coalesce(*tags, F.lit(None).cast("int"))}
+    dropped = [name for n, name in enumerate(union.columns) if n not in kept]
+    value = Union(tuple(union.shapes[n] for n in kept), tuple(union.columns[n] for n in kept), union.tag)
+    return replace(frame.with_columns(columns, without=dropped), value=value)
+
+
+def _is_envelope(shape: Shape) -> bool:
+    """Whether all records of a shape are events, but for nulls."""
+    from pyspark.sql import functions as F
+
+    return shape.schema is not None and events_of(shape, F.lit(None)) is not None
 
 
 _SIDES: Mapping[Side, str] = {"after": _ROW, "before": _DELETION}
