@@ -108,9 +108,7 @@ class PlanWriter:
         part = target.part(records.frame(target.topics), self._settings)
         sources = [range_ for range_ in records.plan.ranges if target.topics is None or range_.topic in target.topics]
         shaped, changes = self._shaped(table, part.frame, len(sources))
-        columns = self._columns(table, shaped, table.settings.keys if changes is None else changes.keys)
-        if changes is not None and columns.fields:
-            changes.check_columns(columns.names, self._settings.connector)
+        columns = self._columns(table, shaped, changes)
         if changes is not None and "kafka_offset" in columns.names:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
@@ -138,7 +136,7 @@ class PlanWriter:
         rows = clashing(rows_of(shaped, columns, column_settings(table.settings), deleted), columns, shaped.carried)
         return rows if changes is None else changes.checked(rows)
 
-    def _columns(self, table: Table, frame: RecordFrame, keys: Sequence[str]) -> T.StructType:
+    def _columns(self, table: Table, frame: RecordFrame, changes: Changes | None) -> T.StructType:
         """The columns of the table after it was created or changed for the records; none: no record needs the table.
 
         Records that need what is not changed are bad, or lose a field: the warnings say which.
@@ -146,12 +144,17 @@ class PlanWriter:
         known, settings = table.columns(), table.settings
         fields = column_settings(settings)
         wanted = wanted_columns(frame, fields, known)
+        keys = settings.keys if changes is None else changes.keys
+        if changes is not None and wanted.fields:
+            changes.check_columns((known or wanted).names, settings.connector)
         if known is None:
             if not wanted.fields:
                 return wanted
             if (number := self.taken.get(table.name)) is not None:
                 raise DataError(lost(f"table {table.name}: it is not there, and it took plan {number}"))
             return self._created(table, wanted, keys, settings.partition_by)
+        if frame.value.absent:
+            return known  # records that only delete by their keys: they need no other column, and lack none
         evolution = changes_for(known, wanted, settings.evolution, fold=fields.fold, keys=keys)
         self._left_out.setdefault(table.name, {}).update(dict.fromkeys(evolution.ignored))
         if evolution.changes:

@@ -104,12 +104,15 @@ class DeltaTable(Table):
         return self._newest(application, self._accepted(application))[0]
 
     def append(self, plan: SinkPlan, rows: DataFrame) -> None:
+        self._write(plan, lambda: self._append(rows))
+
+    def _append(self, rows: DataFrame) -> None:
         writer = rows.writeTo(self.name)
         if not self._snapshot().metadata().partitionColumns().isEmpty():
             writer = writer.option("optimizeWrite", "true")  # else each task has a file in each partition
         for key, value in self.settings.write_options.items():
             writer = writer.option(key, value)
-        self._write(plan, writer.append)
+        writer.append()
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
         columns = [ddl.quoted(name) for name in rows.columns if name != deleted]
@@ -123,9 +126,16 @@ class DeltaTable(Table):
             + f" WHEN NOT MATCHED AND NOT {deletes} THEN INSERT ({', '.join(columns)})"
             + f" VALUES ({', '.join(f's.{column}' for column in columns)})"
         )
+
+        def write() -> None:
+            if self.is_empty():  # no key has to be looked for
+                self._append(rows if deleted is None else rows.where(f"NOT {ddl.quoted(deleted)}").drop(deleted))
+            else:
+                self.spark.sql(statement)
+
         rows.createTempView(view)
         try:
-            self._write(plan, lambda: self.spark.sql(statement))
+            self._write(plan, write)
         finally:
             self.spark.catalog.dropTempView(view)
 
