@@ -11,6 +11,8 @@ from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.run_warnings import RunWarning
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalog_keys import check_connections, with_catalog
@@ -19,6 +21,7 @@ from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, s
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
+from airflow_kconnect.connectors.table.replaying import replay_problem, replay_warning, replayed
 from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import needed_parts
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
@@ -54,6 +57,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         self.needs = needed_parts(self._settings)
         self.unwraps_change_events = self._settings.mode == UPSERT
         self.keeps_deleted_rows = self._settings.deletes and self._settings.pk_mode != RECORD_KEY
+        self._replay_warning: RunWarning | None = None
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -82,13 +86,27 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return with_catalog(needs, below(CATALOG, props), props)
 
     @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        try:
+            return replay_problem(cls.settings(props))
+        except ConfigError:  # of variables: the job asks again
+            return None
+
+    @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
-        return table_datasets(cls.settings(props).catalog, report)
+        try:
+            return table_datasets(cls.settings(props).catalog, report)
+        except ConfigError:  # of variables that are resolved in the job
+            return []
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """There are no offsets besides the group's."""
         return True
+
+    def replay(self, replay: Replay) -> None:
+        self._tables = Tables(replayed(self._class), self._settings)
+        self._replay_warning = replay_warning(self._settings)
 
     def check(self) -> None:
         check_connections(self.props)
@@ -140,7 +158,8 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         return self._report.add({table.name: facts | table.place() for table, facts in published.items()})
 
     def run_warnings(self) -> list[str]:
-        return [*self._report.warnings(), *(self._writer.warnings() if self._writer else ())]
+        of_writer = self._writer.warnings() if self._writer else ()
+        return [*filter(None, [self._replay_warning]), *self._report.warnings(), *of_writer]
 
     def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
         found = self._tables[table]
