@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.table.formats.base import Table
+from airflow_kconnect.connectors.table.formats.registry import FORMATS
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, TableSettings
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _THEIRS = "kconnect_theirs_"
 
 def replay_problem(settings: TableSettings) -> str | None:
     """Why an interval cannot be replayed: see `Connector.replay_problem`."""
+    if settings.format not in FORMATS:
+        return f"would add the rows of the interval again: in tables of {settings.format} no row is replaced"
     if settings.mode == UPSERT or coordinates(settings.metadata) is not None:
         return None
     names = ", ".join(_COORDINATES)
