@@ -76,6 +76,7 @@ class TestIceberg:
         table.publish(plan(PLANS + 1))
         assert ids(table) == list(range(10, 80))
 
+    @pytest.mark.exhaustive
     def test_the_proof_of_the_last_plan_stays_after_any_number_of_foreign_commits(
         self, spark: SparkSession, table: IcebergTable
     ) -> None:
@@ -109,6 +110,7 @@ class TestDelta:
         assert spark.sql(f"SELECT count(DISTINCT id) FROM {name}").first() == (60,)
         assert list((tmp_path / "t" / "_delta_log").glob("*.checkpoint*.parquet"))
 
+    @pytest.mark.exhaustive
     def test_files_that_only_old_versions_need_are_removed(self, spark: SparkSession, name: str) -> None:
         spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
         try:
@@ -118,6 +120,7 @@ class TestDelta:
             spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
         assert facts["removed"] == PLANS
 
+    @pytest.mark.exhaustive
     def test_a_dry_run_changes_nothing(self, spark: SparkSession, name: str) -> None:
         facts = DeltaUpkeep(spark, name, order(now_ms() - 7 * DAY_MS, dry_run=True)).run()
         assert (facts["files"], facts["version"]) == (PLANS, PLANS - 1)
