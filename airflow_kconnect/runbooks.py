@@ -16,6 +16,7 @@ _SYMPTOMS = {
     "kafka-connection": r"Kafka connection `[^`]+` (?:does not exist|has type|names no brokers)|at broker:29092",
     "broker-unavailable": r"no Kafka broker answers at|reading to the end is blocked|nothing arrived for \d+ s before",
     "table-lost-plans": "it was restored, replaced or created again",
+    "table-forgot-plans": r"whether it has plan \S+ cannot be told",
     "table-conflicts": "other writers were faster",
     "small-files": "readers are slow with files below",
     "transaction-timeout": "the broker has aborted the transaction",
