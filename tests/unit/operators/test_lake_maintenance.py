@@ -14,7 +14,13 @@ from tests.support.airflow.operator_runs import context
 from tests.support.connectors.connector_tasks import fake_spark
 from tests.support.spark.fake_spark import FakeSpark, printing
 
-CONNECTOR = {"name": "orders", "connector.class": "SparkTableSink", "topics": "orders", "table.format": "iceberg"}
+CONNECTOR = {
+    "name": "orders",
+    "connector.class": "SparkTableSink",
+    "topics": "orders",
+    "table.format": "iceberg",
+    "table.jars": "provided",
+}
 TABLES = {"lake.shop.orders": {"files": [412, 9], "bytes": [1_900_000_000, 1_700_000_000], "compacted": 405}}
 REPORT = RunReport(
     "orders", "upkeep", "SparkTableSink", "r", notes={"upkeep": TABLES, "older_than": "2026-01-01T00:00:00Z"}
