@@ -54,9 +54,10 @@ class Hourly:
         assert producer.flush(30) == 0
 
     def rows(self) -> list[tuple[int, str]]:
-        name = self.config["table.name.format"].replace("${topic}", self.config["topics"])
-        catalog = self.config.get("table.catalog")
-        found = self._spark.table(f"{catalog}.{name}" if catalog else name).select("id", "text").collect()
+        topic, name = self.config["topics"], self.config["table.name.format"]
+        if catalog := self.config.get("table.catalog"):
+            topic, name = f"`{topic}`", f"{catalog}.{name}"
+        found = self._spark.table(name.replace("${topic}", topic)).select("id", "text").collect()
         return sorted((row.id, row.text) for row in found)
 
 
