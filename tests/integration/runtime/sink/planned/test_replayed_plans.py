@@ -61,7 +61,7 @@ class Hourly:
         return sorted((row.id, row.text) for row in found)
 
 
-@pytest.fixture(params=["iceberg", "delta"])
+@pytest.fixture(params=["iceberg", pytest.param("delta", marks=pytest.mark.exhaustive)])
 def hourly(
     request: pytest.FixtureRequest,
     spark: SparkSession,
@@ -115,6 +115,7 @@ def test_an_older_row_does_not_replace_a_newer_one(run_here: Run, hourly: Callab
     assert topic.rows() == newest and Kind.TARGET not in report.warning_kinds
 
 
+@pytest.mark.exhaustive
 def test_without_coordinates_an_older_row_does_and_the_report_says_so(
     run_here: Run, hourly: Callable[..., Hourly]
 ) -> None:
