@@ -6,6 +6,7 @@ A run with bad records has four jobs; what one of them gets wrong is lost, or th
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +83,15 @@ def test_a_dead_letter_that_is_replayed_reaches_the_table_of_its_topic(run_here:
     assert run_here(config).records["dead_lettered"] == 1
     run_here({**config, "auto.evolve": "true"}, replay=True)
     assert tables.rows(topic, "id", "note") == [(1, None), (2, "x")]
+
+
+def test_tables_of_delta_have_them_too(run_here: Run, tables: Lake, tmp_path: Path) -> None:
+    one, other = tables.topic(record(id=1), "{oops"), tables.topic(record(name="x"))
+    place = {"table.name.format": "default.${topic}", "table.location": f"{tmp_path}/${{table}}"}
+    config = tables.config(one, other, **KEYS, **place, **{"table.format": "delta"})
+    report = run_here(config)
+    assert (report.records["written"], report.records["dead_lettered"]) == (2, 1)
+    tables.add(one, record(id=2))
+    run_here(config)
+    found = [tables.spark.table(f"default.{name}").count() for name in (one, other, f"{one}__dlq")]
+    assert found == [2, 1, 1]
