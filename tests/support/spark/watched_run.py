@@ -32,6 +32,7 @@ def main(file: Path) -> None:
         **SESSION_CONF,
         "spark.driver.host": "127.0.0.1",
         "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
         "spark.eventLog.dir": task["events"],
         "spark.redaction.regex": SECRET_KEYS,
         "spark.sql.shuffle.partitions": "2",

@@ -70,7 +70,7 @@ def test_neither_pages_nor_event_log_nor_report_have_secrets(
     assert "the pages are whole" in done.stdout, done.stderr[-3000:]
     [(metadata,)] = database.execute("select metadata_location from iceberg_tables where table_name = 'orders'")
     assert s3.file_of(metadata).exists()
-    log = "".join(path.read_text() for path in events.rglob("*") if path.is_file())
+    log = "".join(path.read_text(errors="replace") for path in events.rglob("*") if path.is_file())
     assert "SparkListenerSQLExecutionStart" in log
     shown = f"{done.stdout}{done.stderr}{log}"
     secrets = (str(database.password), s3.secret_key, "hunter2-hunter2")
