@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import Row
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
@@ -88,7 +89,12 @@ def test_the_records_of_a_copy_on_write_merge_are_read_once(make_table: MakeTabl
     load(table)
     observation = Observation()
     read = table.spark.sparkContext.accumulator(0)
-    source = changes(table, (1, "new", False), (2, None, True)).rdd.map(lambda row: (read.add(1), tuple(row))[1])
+
+    def counting(row: Row) -> Row:
+        read.add(1)
+        return row
+
+    source = changes(table, (1, "new", False), (2, None, True)).rdd.map(counting)
     counted = source.toDF("id long, name string, gone boolean").observe(observation, F.count("*").alias("n"))
     table.merge(plan(2), counted, ["id"], "gone")
     table.publish(plan(2))
