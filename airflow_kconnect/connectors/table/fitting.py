@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -22,21 +22,17 @@ from airflow_kconnect.converters.types import spark_type
 class Rules:
     """How records get into columns.
 
-    :param policies: as for `evolution.changes`. Of those only what happens to fields without a column matters here:
-        values that would need a wider type, or a column that may be null, are written where they fit.
+    :param add: the policy for fields without a column, as for `evolution.changes`.
     :param fold: as for `merged`.
     """
 
-    policies: Mapping[str, str] = field(default_factory=dict)
+    add: str = FAIL
     fold: Callable[[str], str] = str
 
-    def refuses(self, kind: str) -> bool:
-        """Whether records that need such a change are bad."""
-        return self.policies.get(kind, FAIL) != IGNORE
-
-    def why(self, kind: str) -> str:
-        """For texts: what the policy is."""
-        return f"changes of this kind (`{kind}`) are set to {self.policies.get(kind, FAIL)}"
+    @property
+    def why(self) -> str:
+        """For texts about fields without a column."""
+        return f"is not in the table, and changes of this kind (`add`) are set to {self.add}"
 
 
 @dataclass(frozen=True)
@@ -137,11 +133,11 @@ def struct_problems(name: str, schema: ConnectSchema, wanted: T.StructType, rule
     _, twice = matched(schema, rules)
     for one, other in twice:
         yield f"fields `{_joined(name, one)}` and `{_joined(name, other)}` are one column"
-    if rules.refuses("add"):
+    if rules.add != IGNORE:
         members = {rules.fold(member.name) for member in wanted.fields}
         for each in schema.fields:
             if rules.fold(each.name) not in members:
-                yield f"field `{_joined(name, each.name)}` is not in the table, and {rules.why('add')}"
+                yield f"field `{_joined(name, each.name)}` {rules.why}"
 
 
 def _array(name: str, column: Column, items: ConnectSchema, wanted: T.ArrayType, rules: Rules) -> Fit:

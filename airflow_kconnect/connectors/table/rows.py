@@ -29,6 +29,7 @@ from airflow_kconnect.connectors.table.columns import (
     members_of,
     wanted_columns,
 )
+from airflow_kconnect.connectors.table.evolution import FAIL
 from airflow_kconnect.connectors.table.fitting import Fit, Rules, first_problem, fit, null_problem, struct_problems
 from airflow_kconnect.connectors.table.identifiers import quoted
 from airflow_kconnect.connectors.table.variants import Place, fit_variant, members_fit
@@ -71,7 +72,7 @@ def rows_of(
     :param columns: of the table, as they are when the rows are written.
     :param deleted: name of a BOOLEAN column of the frame: such rows only need the columns of the key.
     """
-    rules = Rules(settings.evolution, settings.fold)
+    rules = Rules(settings.evolution.get("add", FAIL), settings.fold)
     metadata = _metadata(frame, settings)
     own = T.StructType([each for each in columns.fields if each.name not in metadata])
     key, value = _key_part(frame, own, settings, rules), _value_part(frame, own, settings, rules)

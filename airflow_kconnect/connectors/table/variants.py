@@ -97,7 +97,7 @@ def members_fit(
         inner = f"{name}.{member.name}" if name else member.name
         fits.append(fit_variant(inner, place.member(member.name), member.dataType, rules))
     problems = []
-    if rules.policies.get("add", FAIL) == FAIL:
+    if rules.add == FAIL:
         problems.append(_unknown(name, place, wanted, rules))
     if place.folded:
         problems.append(_twice(name, place))
@@ -199,7 +199,7 @@ def _unknown(name: str, place: Place, wanted: Sequence[T.StructField], rules: Ru
     others = F.filter(given, lambda key: ~F.array_contains(names, F.lower(key) if place.folded else key))
     prefix = f"field `{name}." if name else "field `"
     first = F.get(others, F.lit(0))
-    return F.concat(F.lit(prefix), first, F.lit(f"` is not in the table, and {rules.why('add')}"))
+    return F.concat(F.lit(prefix), first, F.lit(f"` {rules.why}"))
 
 
 def _twice(name: str, place: Place) -> Column:
