@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.table.evolution import EVOLVE
 from airflow_kconnect.connectors.table.schemaless import inferred_columns
-from airflow_kconnect.connectors.table.types import common
+from airflow_kconnect.connectors.table.types import common, nullable
 from airflow_kconnect.connectors.types import merged
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
 
@@ -77,7 +77,8 @@ def wanted_columns(frame: RecordFrame, settings: ColumnSettings, known: T.Struct
     kept = {settings.fold(each.name) for each in (*keys.fields, *_metadata(frame, settings).fields)}
     others = [each for each in united.fields if settings.fold(each.name) not in kept]
     columns = [*_with_types(keys, united, settings), *others, *_metadata(frame, settings).fields]
-    return _optional(T.StructType(columns)) if settings.optional else T.StructType(columns)
+    type_ = T.StructType(columns)
+    return nullable(type_) if settings.optional else type_
 
 
 def members_of(schema: ConnectSchema, name: str) -> ConnectSchema:
@@ -183,19 +184,3 @@ def _schemaless(frame: RecordFrame) -> str | None:
     """The frame's column with schemaless values."""
     shapes = zip(frame.value.shapes, frame.value.columns, strict=True)
     return next((name for shape, name in shapes if shape.schemaless), None)
-
-
-def _optional(type_: T.StructType) -> T.StructType:
-    """With nothing that is required."""
-    return T.StructType([T.StructField(e.name, _without_required(e.dataType), True, e.metadata) for e in type_.fields])
-
-
-def _without_required(type_: T.DataType) -> T.DataType:
-    match type_:
-        case T.StructType():
-            return _optional(type_)
-        case T.ArrayType():
-            return T.ArrayType(_without_required(type_.elementType))
-        case T.MapType():
-            return T.MapType(type_.keyType, _without_required(type_.valueType))
-    return type_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import overload
 
 from pyspark.sql import types as T
 
@@ -71,6 +72,22 @@ def common(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
     if holds(one, other):
         return one
     return other if holds(other, one) else wider(one, other) or one
+
+
+@overload
+def nullable(type_: T.StructType) -> T.StructType: ...
+@overload
+def nullable(type_: T.DataType) -> T.DataType: ...
+def nullable(type_: T.DataType) -> T.DataType:
+    """The type without anything in it that is required."""
+    match type_:
+        case T.StructType():
+            return T.StructType([T.StructField(e.name, nullable(e.dataType), True, e.metadata) for e in type_.fields])
+        case T.ArrayType():
+            return T.ArrayType(nullable(type_.elementType))
+        case T.MapType():
+            return T.MapType(type_.keyType, nullable(type_.valueType))
+    return type_
 
 
 def _whole(type_: T.DecimalType) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 from airflow_kconnect.connectors.table.evolution import Change, changes
-from tests.unit.connectors.table.test_table_types import TYPES
+from tests.support.spark.column_types import TYPES
 
 INT, LONG, TEXT = T.IntegerType(), T.LongType(), T.StringType()
 EVOLVE = {"add": "evolve", "widen": "evolve", "optional": "evolve"}

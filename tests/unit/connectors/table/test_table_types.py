@@ -11,27 +11,9 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connectors.table.types import common, holds, is_checked, promoted
 from airflow_kconnect.connectors.types import merged, same
+from tests.support.spark.column_types import NUMBERS, SCALARS, TYPES
 
 INT, LONG, TEXT, DOUBLE = T.IntegerType(), T.LongType(), T.StringType(), T.DoubleType()
-DECIMALS = st.integers(1, 38).flatmap(lambda p: st.integers(0, p).map(lambda s: T.DecimalType(p, s)))
-NUMBERS = st.one_of(
-    st.sampled_from([T.ByteType(), T.ShortType(), INT, LONG, T.FloatType(), DOUBLE]), DECIMALS
-)  # fmt: skip
-SCALARS = st.one_of(
-    NUMBERS, st.sampled_from([TEXT, T.BooleanType(), T.BinaryType(), T.DateType(), T.TimestampType()])
-)  # fmt: skip
-
-
-def _nested(inner: st.SearchStrategy[T.DataType]) -> st.SearchStrategy[T.DataType]:
-    members = st.dictionaries(st.sampled_from("abcd"), st.tuples(inner, st.booleans()), min_size=1, max_size=3)
-    return st.one_of(
-        members.map(lambda m: T.StructType([T.StructField(n, t, null) for n, (t, null) in m.items()])),
-        st.tuples(inner, st.booleans()).map(lambda each: T.ArrayType(*each)),
-        st.tuples(inner, st.booleans()).map(lambda each: T.MapType(TEXT, *each)),
-    )
-
-
-TYPES = st.recursive(SCALARS, _nested, max_leaves=6)
 
 
 def of(one: T.DataType, other: T.DataType) -> T.DataType:

@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connectors.table.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
+from airflow_kconnect.connectors.table.types import nullable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +27,9 @@ def creation(spark: SparkSession, name: str, definition: TableDefinition) -> str
 
     :raises ValueError: the partitions are none that Delta has.
     """
-    parts = [f"CREATE TABLE IF NOT EXISTS {name} ({_java_type(spark, definition.columns).toDDL()}) USING delta"]
+    parts = [
+        f"CREATE TABLE IF NOT EXISTS {name} ({_java_type(spark, _enforced(definition.columns)).toDDL()}) USING delta"
+    ]
     partitioned, clustered = _layout(definition.partition_by, definition.columns.names)
     if partitioned:
         parts.append(f"PARTITIONED BY ({', '.join(map(quoted, partitioned))})")
@@ -70,7 +73,12 @@ def quoted(name: str) -> str:
 def _added(spark: SparkSession, change: Change) -> str:
     assert change.type is not None
     comment = f" COMMENT {_text(change.comment)}" if change.comment else ""
-    return f"{_path(change)} {_java_type(spark, change.type).sql()}{comment}"
+    return f"{_path(change)} {_java_type(spark, nullable(change.type)).sql()}{comment}"
+
+
+def _enforced(columns: T.StructType) -> T.StructType:
+    """What Delta can require: no members, since it wants those of a struct that is null too, and none in arrays."""
+    return T.StructType([T.StructField(e.name, nullable(e.dataType), e.nullable, e.metadata) for e in columns.fields])
 
 
 def _path(change: Change) -> str:

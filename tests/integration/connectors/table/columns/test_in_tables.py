@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from pyspark.sql import Observation, Row, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
 from airflow_kconnect.connectors.table.evolution import changes
-from airflow_kconnect.connectors.table.identifiers import column_path, identifier, quoted
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.registry import table_class
+from airflow_kconnect.connectors.table.identifiers import identifier, quoted
 from airflow_kconnect.connectors.table.rows import rows_of
+from airflow_kconnect.connectors.table.settings import Routing, TableSettings
 from tests.support import unique
 from tests.support.spark.record_frames import fields, frame_of, message
 
@@ -19,49 +22,46 @@ EVOLVE = ColumnSettings(evolution={"add": "evolve", "widen": "evolve", "optional
 
 
 @pytest.fixture(params=["iceberg", "delta"])
-def table(request: pytest.FixtureRequest, spark: SparkSession, lake: str) -> tuple[str, str]:
-    """The format, and the name of a table that is not there yet."""
-    parts = (lake, "columns") if request.param == "iceberg" else ("spark_catalog", "columns")
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {identifier(parts)}")
-    return request.param, identifier((*parts, unique("t").replace("-", "_")))
+def table(request: pytest.FixtureRequest, spark: SparkSession, lake: str) -> Table:
+    """A table of each format that is not there yet."""
+    catalog = lake if request.param == "iceberg" else "spark_catalog"
+    name = identifier((catalog, "columns", unique("t").replace("-", "_")))
+    return table_class(request.param)(spark, name, TableSettings("sink", request.param, None, Routing()))
 
 
-def _append(spark: SparkSession, table: str, values: list[bytes | None]) -> None:
-    columns = spark.table(table).schema
+def _columns(table: Table, frame: RecordFrame) -> T.StructType:
+    """Those of the table after it was created or changed for the records."""
+    known = table.columns()
+    wanted = wanted_columns(frame, EVOLVE, known)
+    if known is None:
+        table.create(TableDefinition(wanted))
+    else:
+        table.change(changes(known, wanted, EVOLVE.evolution).changes)
+    columns = table.columns()
+    assert columns is not None
+    return columns
+
+
+def _append(spark: SparkSession, table: Table, *values: bytes | None) -> None:
+    frame = frame_of(spark, values)
+    columns = _columns(table, frame)
     # As in a run: a filter is not applied where Spark would evaluate everything twice.
-    rows = rows_of(frame_of(spark, values), columns, EVOLVE).observe(Observation(), F.count(F.lit(1)).alias("rows"))
-    rows.where(F.col("error").isNull()).select(*map(quoted, columns.names)).writeTo(table).append()
+    rows = rows_of(frame, columns, EVOLVE).observe(Observation(), F.count(F.lit(1)).alias("rows"))
+    rows.where(F.col("error").isNull()).select(*map(quoted, columns.names)).writeTo(table.name).append()
 
 
-def test_a_table_takes_rows_of_all_shapes_and_evolves(spark: SparkSession, table: tuple[str, str]) -> None:
-    kind, name = table
-    first: list[bytes | None] = [
-        message(fields(**{"id": "int32", "a b": "string?", "in": fields(x="int32")}), payload)
-        for payload in ({"id": 1, "a b": "x", "in": {"x": 1}}, {"id": 2, "a b": None, "in": {"x": 2}})
+def test_a_table_takes_rows_of_all_shapes_and_evolves(spark: SparkSession, table: Table) -> None:
+    parts = {"type": "array", "items": fields(n="int32")}
+    schema = fields(**{"id": "int32", "a b": "string?", "in": fields(x="int32"), "parts": parts})
+    rows = ({"id": 1, "a b": "x", "in": {"x": 1}, "parts": [{"n": 1}]}, {"id": 2, "in": {"x": 2}, "parts": []})
+    _append(spark, table, *(message(schema, row) for row in rows), None)
+    new = {"type": "int64", "optional": True, "doc": "it's new"}
+    _append(spark, table, message(fields(**{"a b": "string?", "new`": new}), {"a b": "y", "new`": 5}))
+    assert [tuple(row) for row in spark.table(table.name).orderBy("id").collect()] == [
+        (None, "y", None, None, 5),
+        (1, "x", Row(x=1), [Row(n=1)], None),
+        (2, None, Row(x=2), [], None),
     ]
-    wanted = wanted_columns(frame_of(spark, first), EVOLVE, None)
-    # Delta Lake takes odd names only so.
-    odd = " TBLPROPERTIES ('delta.columnMapping.mode'='name')" if kind == "delta" else ""
-    spark.sql(f"CREATE TABLE {name} ({wanted.toDDL()}) USING {kind}{odd}")
-    _append(spark, name, [*first, None])
-    schema = fields(**{"a b": "string?", "new`": {"type": "int64", "optional": True, "doc": "it's new"}})
-    second: list[bytes | None] = [message(schema, {"a b": "y", "new`": 5})]
-    for change in changes(
-        spark.table(name).schema, wanted_columns(frame_of(spark, second), EVOLVE, spark.table(name).schema),
-        EVOLVE.evolution,
-    ).changes:  # fmt: skip
-        _alter(spark, name, change.kind, column_path(change.path), change.type)
-    _append(spark, name, second)
-    assert [tuple(row) for row in spark.table(name).orderBy("id").collect()] == [
-        (None, "y", None, 5),
-        (1, "x", Row(x=1), None),
-        (2, None, Row(x=2), None),
-    ]
-
-
-def _alter(spark: SparkSession, table: str, kind: str, column: str, type_: Any) -> None:
-    match kind:
-        case "add":
-            spark.sql(f"ALTER TABLE {table} ADD COLUMN {column} {type_.simpleString()}")
-        case "optional":
-            spark.sql(f"ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL")
+    columns = table.columns()
+    assert columns is not None
+    assert columns["new`"].metadata["comment"] == "it's new"
