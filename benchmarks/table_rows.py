@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.table.rows import rows_of
 from benchmarks.measure import cpu_seconds
 from benchmarks.session import spark_session
 
-_ROWS, _PASSES = 500_000, 3
+_ROWS, _PASSES = 200_000, 5
 _OPTIONAL = {
     "id": SchemaType.INT64,
     "status": SchemaType.INT32,
