@@ -47,8 +47,10 @@ def inferred_columns(
 
     :param name: column of the frame with the values. :param other: of the table, for values that are not objects.
     """
-    rows = frame.df.where(F.col("error").isNull()) if "error" in frame.carried else frame.df
     value = F.col(quoted(name))
+    # No filter: Spark would evaluate everything twice, in it and after it.
+    good = F.when(F.col("error").isNull(), value) if "error" in frame.carried else value
+    rows, value = frame.df.select(good.alias("value")), F.col("value")
     doubts = _Doubts(value, known, folded=fold is not str)
     found = _aggregated(rows, [F.schema_of_variant_agg(value), *doubts.questions])
     type_ = type_of(found[0])
@@ -126,7 +128,7 @@ class _Doubts:
 
     def __init__(self, value: Column, known: T.StructType | None, *, folded: bool) -> None:
         columns = list(_leaves((), Place(value, folded=folded), known)) if known is not None else []
-        self._known = known
+        self._value, self._known = value, known
         self._narrow = [(path, place, type_) for path, place, type_, _ in columns if isinstance(type_, _NARROW)]
         self._required = [(path, place) for path, place, _, nullable in columns if not nullable]
 
@@ -134,7 +136,7 @@ class _Doubts:
     def questions(self) -> list[Column]:
         """Counts, to be aggregated."""
         beyond = [F.count_if(p.get("bigint").isNotNull() & p.get(t).isNull()) for _, p, t in self._narrow]
-        return beyond + [F.count_if(~place.is_given) for _, place in self._required]
+        return beyond + [F.count_if(self._value.isNotNull() & ~place.is_given) for _, place in self._required]
 
     def settled(self, found: T.StructType, answers: list[Any], fold: Callable[[str], str]) -> T.StructType:
         """The columns of the table and those that were found."""
