@@ -132,7 +132,7 @@ def _of_schemaless(
             return [T.StructType([T.StructField(settings.value, type_)])]
         case "columns" if known is None or EVOLVE in settings.evolution.values():
             return [inferred_columns(frame, name, known, settings.value, settings.fold)]
-        case "columns":
+        case "columns" if known is not None:
             return [known]
     return []
 

@@ -88,7 +88,7 @@ def written(
     frame: RecordFrame, columns: T.StructType, settings: ColumnSettings, deleted: str | None = None
 ) -> list[Any]:
     """Each record as what its row has in the columns, or as the text of its error; in the order of offsets."""
-    found = []
+    found: list[Any] = []
     for row in rows_of(frame, columns, settings, deleted).orderBy("kafka_offset").collect():
         if row.error is None:
             found.append(tuple(_plain(row[name]) for name in columns.names))
