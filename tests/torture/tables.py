@@ -44,7 +44,7 @@ class _TableSink(Sink):
     def place(self) -> dict[str, str]:
         """Where the table is."""
         return {
-            "table.name.format": "lake.db.t",
+            "table.name.format": "db.t",
             "table.catalog": "lake",
             "table.catalog.type": "hadoop",
             "table.catalog.warehouse": self.warehouse,
@@ -93,7 +93,7 @@ class DeltaAppend(_TableSink):
     format = "delta"
 
     def place(self) -> dict[str, str]:
-        return {"table.name.format": "t", "table.location": f"{self.warehouse}/db/t"}
+        return {"table.name.format": f"delta.`{self.warehouse}/db/t`"}
 
 
 class DeltaUpsert(DeltaAppend):

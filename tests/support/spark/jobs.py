@@ -20,6 +20,7 @@ from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.submit.direct import by_python, direct_command, direct_environment, starts_spark_itself
 from airflow_kconnect.submit.package_archive import package_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
+from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import submit_command, submit_environment
 
 # Overrides the product's own: a test's jobs are small, and tests look for their errors in the output.
@@ -144,6 +145,7 @@ def start_job(
     if failpoint:
         environment |= {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"{failpoint}:{action}:{reached}"}
     settings = {**_CONF, "spark.driver.extraJavaOptions": _JAVA_OPTIONS, **(conf or {})}
+    settings = with_needs(settings, [config], _spark())
     command = submit_command(_spark(), path, master=master, conf=settings, name="test", package=package)
     if direct:
         command, environment = direct_command(["--run", str(path)], {}), direct_environment(environment)
