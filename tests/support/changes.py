@@ -33,7 +33,7 @@ def message(schema: Mapping[str, Any], payload: Any) -> str:
     return json.dumps({"schema": schema, "payload": payload}, separators=(",", ":"))
 
 
-_COLUMNS = {"id": "int32", "name": "string?", "size": "int64?"}
+_COLUMNS: dict[str, Any] = {"id": "int32", "name": "string?", "size": "int64?"}
 KEY, ROW = struct(id="int32"), struct(**_COLUMNS)
 _OPERATION = struct(**_COLUMNS, _cdc=struct(op="string", optional=True))
 _SIDE = struct("shop.public.items.Value", optional=True, **_COLUMNS)

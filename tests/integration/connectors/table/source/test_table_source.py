@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -16,7 +17,8 @@ from tests.support import unique
 from tests.support.kafka import read_all
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
-Records = list[tuple[dict | None, dict | None]]
+Read = dict[str, Any] | None
+Records = list[tuple[Read, Read]]
 
 
 class Source:
@@ -48,7 +50,7 @@ class Source:
         self.spark.sql(statement.replace("{t}", self.table))
 
 
-def _read(data: bytes | None) -> dict | None:
+def _read(data: bytes | None) -> Read:
     return None if data is None else json.loads(data)
 
 
