@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
 
@@ -138,7 +138,7 @@ def _text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def _java_type(spark: SparkSession, type_: T.DataType):  # type: ignore[no-untyped-def]
+def _java_type(spark: SparkSession, type_: T.DataType) -> Any:
     jvm = spark._jvm
     assert jvm is not None
     return jvm.org.apache.spark.sql.types.DataType.fromJson(type_.json())
