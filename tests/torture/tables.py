@@ -63,17 +63,9 @@ class _TableSink(Sink):
         return [row["n"] for row in rows_by_another_engine(f"{self.warehouse}/db/t")]
 
 
-class IcebergAppend(_TableSink):
-    """A row per record."""
-
-    kind = "table sink, Iceberg"
-    format = "iceberg"
-
-
-class IcebergUpsert(IcebergAppend):
+class _ByKey(_TableSink):
     """A row per key: the last record's."""
 
-    kind = "table sink, Iceberg by key"
     per_key = 2
 
     def config(self) -> dict[str, str]:
@@ -86,21 +78,34 @@ class IcebergUpsert(IcebergAppend):
         super().add(count + (self.added + count) % self.per_key)
 
 
-class DeltaAppend(_TableSink):
+class IcebergAppend(_TableSink):
     """A row per record."""
 
-    kind = "table sink, Delta"
+    kind = "table sink, Iceberg"
+    format = "iceberg"
+
+
+class IcebergUpsert(_ByKey):
+    """The same by key."""
+
+    kind = "table sink, Iceberg by key"
+    format = "iceberg"
+
+
+class _Delta(_TableSink):
     format = "delta"
 
     def place(self) -> dict[str, str]:
         return {"table.name.format": f"delta.`{self.warehouse}/db/t`"}
 
 
-class DeltaUpsert(DeltaAppend):
-    """A row per key: the last record's."""
+class DeltaAppend(_Delta):
+    """A row per record."""
+
+    kind = "table sink, Delta"
+
+
+class DeltaUpsert(_ByKey, _Delta):
+    """The same by key."""
 
     kind = "table sink, Delta by key"
-    per_key = 2
-    config = IcebergUpsert.config
-    expected = IcebergUpsert.expected
-    add = IcebergUpsert.add
