@@ -30,6 +30,7 @@ from airflow_kconnect.stores.offset_topic.view import OffsetView
 SPLITS_PER_PLAN = 1000
 # Below that Java's optimising compiler costs more than it brings: docs/decisions/0038.
 _SHORT_BYTES = 8 * 1024 * 1024
+_SMALL_BYTES, _SMALL_AT_ONCE = 65_536, 4
 
 
 class SourceKind(ABC):
@@ -65,6 +66,10 @@ class SourceKind(ABC):
     def is_short(self, work: Work, splits: tuple[int, ...]) -> bool:
         """Whether the splits are known to have little to move. Asked before Spark starts."""
         return False
+
+    def at_once(self, work: Work, splits: tuple[int, ...], cores: int) -> int:
+        """How many splits processes of the job should move at once."""
+        return cores
 
     def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
         """The splits that are a single transaction from start to end."""
@@ -140,8 +145,16 @@ class NativeKind(SourceKind):
         return self._connector.read(self._session.spark, to_do)
 
     def is_short(self, work: Work, splits: tuple[int, ...]) -> bool:
+        return self._bytes(work, splits, unknown=_SHORT_BYTES) < _SHORT_BYTES
+
+    def at_once(self, work: Work, splits: tuple[int, ...], cores: int) -> int:
+        """A small split is a transaction that waits for the broker most of its time."""
+        are_small = self._bytes(work, splits, unknown=_SMALL_BYTES) < _SMALL_BYTES * len(splits)
+        return cores * _SMALL_AT_ONCE if are_small else cores
+
+    def _bytes(self, work: Work, splits: tuple[int, ...], *, unknown: int) -> int:
         sizes = [self._connector.size(work.plan.splits[k]) for k in splits]
-        return sum(_SHORT_BYTES if size is None else size for size in sizes) < _SHORT_BYTES
+        return sum(unknown if size is None else size for size in sizes)
 
     def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
         return frozenset(k for k in splits if not self._connector.resumable(work.plan.splits[k]))

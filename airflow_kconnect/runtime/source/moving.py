@@ -108,7 +108,8 @@ class Mover:
                 self._phases.enter("moving records")
                 writer = self._writer_settings(work, pointer, splits, frame, monitor)
                 move = SplitMove(frame, replace(writer, encodings=encodings))
-                told = processes.run(move, len(splits), self._session.parallelism())
+                at_once = self._kind.at_once(work, splits, self._session.parallelism())
+                told = processes.run(move, len(splits), at_once)
                 reports = [SplitReport(**report) for report in told]
             _raise_first(reports)  # converters that serve the tasks know more about it
         return reports, sum(report.read for report in reports)
