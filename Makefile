@@ -9,7 +9,7 @@ VENV := $(PYTHON) -m venv --upgrade-deps
 INSTALL = $(1)/pip install --disable-pip-version-check
 PIP = $(call INSTALL,$(BIN)) --constraint constraints.txt
 
-.PHONY: setup demo test test-all fuzz torture lowest newest newcomer lint docs format bench clean help
+.PHONY: setup demo test test-all fuzz torture lowest lakes newcomer lint docs format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -66,17 +66,18 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 	$(call INSTALL,$(LOWEST)) --quiet --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
 	@touch $@
 
-# The newest PySpark, beside that of .venv, which has to be one that table formats have been released for.
-NEWEST_PYSPARK := 4.3.0
-NEWEST := .pyspark-newest
-newest: setup $(NEWEST)/$(NEWEST_PYSPARK)  ## what depends on Spark's version most, and a pipeline, on the newest that pyproject.toml allows
-	SPARK_HOME='$(CURDIR)/$(NEWEST)/pyspark' $(BIN)/python -m pytest -m '' tests/unit/submit/test_spark.py \
-	  tests/integration/converters/test_converters_golden.py tests/integration/transforms/test_transforms_golden.py \
-	  tests/airflow/test_any_airflow.py
+# A PySpark that table formats have been released for, beside that of .venv. With it the tests of their connectors run.
+LAKES_PYSPARK := 4.1.4
+LAKES := .pyspark-lakes
+LAKE_TESTS := tests/integration/connectors/table tests/integration/runtime/sink/planned \
+  tests/integration/runtime/group/test_table_sinks.py tests/integration/converters/test_converters_golden.py \
+  tests/airflow/test_any_airflow.py
+lakes: setup $(LAKES)/$(LAKES_PYSPARK)  ## the tests of Iceberg and Delta tables, with a PySpark that has them
+	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' $(BIN)/python -m pytest --numprocesses 2 --dist loadscope $(LAKE_TESTS)
 
-$(NEWEST)/$(NEWEST_PYSPARK):
-	rm -rf $(NEWEST)
-	$(call INSTALL,$(BIN)) --quiet --no-deps --target $(NEWEST) pyspark==$(NEWEST_PYSPARK)
+$(LAKES)/$(LAKES_PYSPARK):
+	rm -rf $(LAKES)
+	$(call INSTALL,$(BIN)) --quiet --no-deps --target $(LAKES) pyspark==$(LAKES_PYSPARK)
 	@touch $@
 
 NEWCOMER := newcomer
@@ -114,4 +115,4 @@ bench: setup  ## side by side with Kafka Connect: some three quarters of an hour
 	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove what the other commands made (not the download cache)
-	rm -rf .venv .venv-lowest .pyspark-newest .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lowest .pyspark-lakes .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

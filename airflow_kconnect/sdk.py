@@ -24,7 +24,7 @@ from airflow_kconnect.connect.config import (
     invalid,
     nullable,
 )
-from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.base import Connector, SparkNeeds
 from airflow_kconnect.connect.connector.datasets import Dataset, files
 from airflow_kconnect.connect.connector.sink import (
     BatchRenderer,
@@ -208,6 +208,7 @@ __all__ = [
     "SourceRecord",
     "SourceTask",
     "SourceTaskContext",
+    "SparkNeeds",
     "Split",
     "SplitWriter",
     "TopicPartition",
