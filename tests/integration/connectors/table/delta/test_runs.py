@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
@@ -212,5 +212,5 @@ def test_an_older_run_writes_nothing_that_a_newer_one_has_written(
     send(config["topics"], range(100, 110))
     run_here(config)
     older.reached.unlink()
-    assert older.wait() == EXIT_RETRIABLE
+    assert older.wait() == EXIT_FENCED
     assert ids(spark, config) == list(range(110))
