@@ -88,7 +88,7 @@ class LakeBench:
             ours = stack.enter_context(OurSide("local[2]", self._folder, self._bootstrap, self._config("any")))
             self._meter.contenders = [connect.pid, ours.pid]
             contenders = [
-                Contender(CONNECT, "Iceberg's sink, tuned, two tasks", 2, partial(self._by_connect, connect)),
+                Contender(CONNECT, "tuned, Iceberg's sink, two tasks", 2, partial(self._by_connect, connect)),
                 Contender(OURS, "local[2]", 2, partial(self._here, ours)),
             ]
             return alternate("Kafka to Iceberg", contenders, self._bytes, passes, self._say)
