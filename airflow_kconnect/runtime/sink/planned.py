@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, InternalError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.producers import TransactionalProducer
@@ -116,7 +116,7 @@ class PlannedRun(SinkRun):
             tables, reports = self._plans.state.announced, self._judged_twice(splits)
         else:
             tables, reports = self._attempt(producer, plan, splits)  # 2, 3
-        if all(report.result is not None and not report.stopped for report in reports):
+        if not any(map(_ended_early, reports)):
             return self._published(producer, plan, tables, splits, reports)
         self._target.discard(plan)
         if resumed is not None or len(self._plans.state.announced) > 1:
@@ -135,7 +135,7 @@ class PlannedRun(SinkRun):
             return
         plan = self._plans.begin(producer, _ranges(splits), self._reached)
         tables, reports = self._attempt(producer, plan, splits)
-        if all(report.result is not None and not report.stopped for report in reports):
+        if not any(map(_ended_early, reports)):
             self._published(producer, plan, tables, splits, reports)
 
     def _published(
@@ -189,20 +189,22 @@ class PlannedRun(SinkRun):
             except (PySparkException, Py4JError) as error:
                 if not stopped(error):
                     raise job_error(error, spark.version) from error
-                return announced, self._judged(splits, reporting=not self._settings.errors.tolerant)
+                reports = self._judged(splits, reporting=not self._settings.errors.tolerant)
+                if not any(map(_ended_early, reports)):
+                    raise _contradiction(self._settings.name, plan) from error
+                return announced, reports
         failpoint("after-last-write")
         if records.bad:
-            return tables, self._judged(splits, reporting=not records.unknown)
+            judged = self._judged_twice(splits) if records.unknown else self._judged(splits, reporting=True)
+            return tables, judged
         reports = [SinkReport(n, split.end, result={}) for n, split in enumerate(splits)]
         reports[0].written, reports[0].filtered = records.written, records.filtered
         return tables, reports
 
     def _judged_twice(self, splits: list[SinkSplit]) -> list[SinkReport]:
-        """What the records of a plan are that an interrupted run has published: its dead letters may be missing. They
-        are written when all records are understood.
-        """
+        """What the records are if it is not certain that all are understood: dead letters are written when they are."""
         reports = self._judged(splits, reporting=False)
-        return reports if any(report.stopped for report in reports) else self._judged(splits, reporting=True)
+        return reports if any(map(_ended_early, reports)) else self._judged(splits, reporting=True)
 
     def _announce(self, producer: TransactionalProducer, tables: Collection[str]) -> None:
         self._plans.announce(producer, tables, self._reached)
@@ -238,6 +240,18 @@ def _ranges(splits: list[SinkSplit]) -> list[SinkSplit]:
             split, start=min(known.start, split.start), end=max(known.end, split.end)
         )
     return [ranges[tp] for tp in sorted(ranges)]
+
+
+def _ended_early(report: SinkReport) -> bool:
+    """Whether something of the split does not count."""
+    return report.stopped or report.result is None
+
+
+def _contradiction(name: str, plan: SinkPlan) -> InternalError:
+    return InternalError(
+        f"connector {name}: a record has stopped plan {plan.identity} from being written, and none is found that must"
+        " not be skipped; no offsets were committed"
+    )
 
 
 def _before(splits: list[SinkSplit], reports: list[SinkReport]) -> list[SinkSplit]:
