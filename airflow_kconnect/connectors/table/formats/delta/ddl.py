@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connectors.table.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
+from airflow_kconnect.connectors.table.identifiers import column_path, quoted
 from airflow_kconnect.connectors.table.types import nullable
 
 if TYPE_CHECKING:
@@ -65,11 +66,6 @@ def features(wanted: Sequence[Change]) -> list[str]:
     return [name for class_, name in _FEATURES.items() if any(isinstance(type_, class_) for type_ in types)]
 
 
-def quoted(name: str) -> str:
-    """An identifier."""
-    return f"`{name.replace('`', '``')}`"
-
-
 def _added(spark: SparkSession, change: Change) -> str:
     assert change.type is not None
     comment = f" COMMENT {_text(change.comment)}" if change.comment else ""
@@ -82,7 +78,7 @@ def _enforced(columns: T.StructType) -> T.StructType:
 
 
 def _path(change: Change) -> str:
-    return ".".join(map(quoted, change.path))
+    return column_path(change.path)
 
 
 def _layout(partition_by: Sequence[str], columns: Collection[str]) -> tuple[list[str], list[str]]:

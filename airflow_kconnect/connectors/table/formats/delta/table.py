@@ -15,7 +15,7 @@ from airflow_kconnect.connectors.table.formats.base import Table, TableDefinitio
 from airflow_kconnect.connectors.table.formats.delta import ddl
 from airflow_kconnect.connectors.table.formats.delta.history import Commit, Mark, last_plan, marked
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
-from airflow_kconnect.connectors.table.identifiers import parts_of
+from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -115,10 +115,10 @@ class DeltaTable(Table):
         writer.append()
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
-        columns = [ddl.quoted(name) for name in rows.columns if name != deleted]
+        columns = [quoted(name) for name in rows.columns if name != deleted]
         view = f"kconnect_{uuid.uuid4().hex}"
-        on = " AND ".join(f"t.{key} <=> s.{key}" for key in map(ddl.quoted, keys))
-        deletes = f"s.{ddl.quoted(deleted)}" if deleted else "false"
+        on = " AND ".join(f"t.{key} <=> s.{key}" for key in map(quoted, keys))
+        deletes = f"s.{quoted(deleted)}" if deleted else "false"
         statement = (
             f"MERGE INTO {self.name} AS t USING {view} AS s ON {on}"
             + (f" WHEN MATCHED AND {deletes} THEN DELETE" if deleted else "")
@@ -129,7 +129,7 @@ class DeltaTable(Table):
 
         def write() -> None:
             if self.is_empty():  # no key has to be looked for
-                self._append(rows if deleted is None else rows.where(f"NOT {ddl.quoted(deleted)}").drop(deleted))
+                self._append(rows if deleted is None else rows.where(f"NOT {quoted(deleted)}").drop(deleted))
             else:
                 self.spark.sql(statement)
 
@@ -200,7 +200,7 @@ class DeltaTable(Table):
         *namespace, _ = parts_of(self.name)
         if not namespace or namespace == ["delta"]:
             return None
-        return ".".join(map(ddl.quoted, namespace))
+        return ".".join(map(quoted, namespace))
 
     def _allow_widening(self) -> None:
         set_to = self._property(ddl.TYPE_WIDENING)

@@ -17,6 +17,7 @@ from airflow_kconnect.connectors.table.formats.iceberg.errors import (
 )
 from airflow_kconnect.connectors.table.formats.iceberg.partitions import Transform
 from airflow_kconnect.connectors.table.formats.iceberg.state import TableState
+from airflow_kconnect.connectors.table.identifiers import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -196,9 +197,9 @@ class TableAccess:
 
     def _create_namespaces(self) -> None:
         levels = list(self._place.identifier().namespace())
-        catalog = _quoted(self._place.catalog().name())
+        catalog = quoted(self._place.catalog().name())
         for depth in range(1, len(levels) + 1):
-            path = ".".join(map(_quoted, levels[:depth]))
+            path = ".".join(map(quoted, levels[:depth]))
             self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.{path}")
 
     @cached_property
@@ -231,7 +232,3 @@ class TableAccess:
                 }
             )
         return catalog.icebergCatalog()
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

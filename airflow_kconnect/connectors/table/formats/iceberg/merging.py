@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connectors.table.identifiers import quoted
+
 if TYPE_CHECKING:
     from pyspark.sql import types as T
 
@@ -19,15 +21,17 @@ def merge_statement(
     :param deleted: see `Table.merge`.
     :param optional: the keys that may be null in the table: two nulls are the same key.
     """
-    same = [f"t.{_q(key)} {'<=>' if key in optional else '='} s.{_q(key)}" for key in keys]
+    same = [f"t.{quoted(key)} {'<=>' if key in optional else '='} s.{quoted(key)}" for key in keys]
     others = [column for column in columns if column not in keys]
     clauses = [f"MERGE INTO {table} AS t USING {source} AS s ON {' AND '.join(same)}"]
     if deleted is not None:
-        clauses.append(f"WHEN MATCHED AND s.{_q(deleted)} THEN DELETE")
+        clauses.append(f"WHEN MATCHED AND s.{quoted(deleted)} THEN DELETE")
     if others:
-        clauses.append(f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{_q(name)} = s.{_q(name)}' for name in others)}")
-    kept = "" if deleted is None else f" AND s.{_q(deleted)} IS NOT TRUE"
-    names, values = ", ".join(map(_q, columns)), ", ".join(f"s.{_q(name)}" for name in columns)
+        clauses.append(
+            f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{quoted(name)} = s.{quoted(name)}' for name in others)}"
+        )
+    kept = "" if deleted is None else f" AND s.{quoted(deleted)} IS NOT TRUE"
+    names, values = ", ".join(map(quoted, columns)), ", ".join(f"s.{quoted(name)}" for name in columns)
     clauses.append(f"WHEN NOT MATCHED{kept} THEN INSERT ({names}) VALUES ({values})")
     return " ".join(clauses)
 
@@ -35,7 +39,3 @@ def merge_statement(
 def optional_keys(columns: T.StructType, keys: Sequence[str]) -> list[str]:
     """The keys that may be null."""
     return [key for key in keys if columns[key].nullable]
-
-
-def _q(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
