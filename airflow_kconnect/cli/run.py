@@ -10,7 +10,7 @@ from airflow_kconnect.cli.connectors.arguments import Folder, NamesOrFiles
 from airflow_kconnect.cli.running.group import Members, run_many
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
-from airflow_kconnect.cli.worker import Servers, WorkerFile
+from airflow_kconnect.cli.worker import Master, Servers, SparkSettings, WorkerFile
 from airflow_kconnect.connect.group import MAX_PARALLEL
 
 
@@ -31,11 +31,8 @@ def run(
     ] = MAX_PARALLEL,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
-    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Spark setting; may be repeated.", show_default=False),
-    ] = None,
+    master: Master = "local[*]",
+    conf: SparkSettings = None,
     replay: Annotated[
         str | None,
         typer.Option(

@@ -9,7 +9,7 @@ import typer
 from airflow_kconnect.cli.connectors.arguments import NameOrFile
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
-from airflow_kconnect.cli.worker import Servers, WorkerFile
+from airflow_kconnect.cli.worker import Master, Servers, SparkSettings, WorkerFile
 from airflow_kconnect.connect.upkeep import KEEP_DAYS, STEPS, WAIT_S, Step, Upkeep
 
 app = typer.Typer(help="Look after the lake tables of a sink.", no_args_is_help=True)
@@ -43,11 +43,8 @@ def maintain(
     ] = WAIT_S,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
-    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Spark setting; may be repeated.", show_default=False),
-    ] = None,
+    master: Master = "local[*]",
+    conf: SparkSettings = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as one JSON line on stdout, everything else on stderr.")

@@ -36,6 +36,11 @@ Servers = Annotated[
         show_default=False,
     ),
 ]
+Master = Annotated[str, typer.Option(help="Spark master.")]
+SparkSettings = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Spark setting; may be repeated.", show_default=False),
+]
 
 
 def worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from airflow_kconnect.cli.connectors.arguments import NameOrFile
 from airflow_kconnect.cli.operations.dead_letters import count, list_, show
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
-from airflow_kconnect.cli.worker import Servers, WorkerFile
+from airflow_kconnect.cli.worker import Master, Servers, SparkSettings, WorkerFile
 
 app = typer.Typer(help="Work with dead letters.", no_args_is_help=True)
 
@@ -30,11 +30,8 @@ def replay(
     connector: NameOrFile,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
-    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Spark setting; may be repeated.", show_default=False),
-    ] = None,
+    master: Master = "local[*]",
+    conf: SparkSettings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON line on stdout.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the job's whole log.")] = False,
 ) -> None:
