@@ -172,11 +172,14 @@ class SparkTableSourceConnector(NativeSourceConnector):
 
         from airflow_kconnect.connectors.table.source.change_logs import KIND, ORDER, UPSERTED
 
-        if self._settings.mode == CHANGES and start != _NOTHING:
-            log = self._log(spark)
-            log.check(start, end)
-            return log.changes(start, end)
-        rows = self._log(spark).whole(end) if self._settings.mode == CHANGES else self._rows(spark)
+        if self._settings.mode == CHANGES:
+            log, since = self._log(spark), None if start == _NOTHING else start
+            log.check(since, end)
+            if since is not None:
+                return log.changes(since, end)
+            rows = log.whole(end)
+        else:
+            rows = self._rows(spark)
         if self._settings.mode == INCREMENTING:
             column = F.col(f"`{self._settings.column}`")
             rows = rows.where((column > start) & (column <= end))
