@@ -2,7 +2,7 @@
 
 It needs the same connections and the same folder as `example_file_pipeline`, and in the folder a SQLite database
 `orders.db` with a table `order_changes`: what has happened to each order, in the order of its column `seq`. Spark comes
-with `pip install 'airflow-kconnect[spark,jdbc,iceberg]'`, Iceberg's jar and the JDBC driver from Maven on first use.
+with `pip install 'airflow-kconnect[iceberg,jdbc]'`, Iceberg's jar and the JDBC driver from Maven on first use.
 
 Each run takes what has changed since the last one into the table, exactly once: new orders are inserted, changed ones
 updated, cancelled ones deleted.
@@ -41,6 +41,8 @@ SINK = {
         "table.catalog.type": "hadoop",
         "table.catalog.warehouse": f"{FOLDER}/lake",
         "table.name.format": "shop.orders",
+        # Rows that are replaced and deleted are marked in deletion vectors; version 2 has position deletes.
+        "table.properties.format-version": "3",
         "auto.create": "true",
         "auto.evolve": "true",
         "insert.mode": "upsert",

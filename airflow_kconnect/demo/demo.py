@@ -70,7 +70,7 @@ class Demo:
         :raises RetriableError: a download failed, or Kafka did not answer.
         """
         began_s = time.monotonic()
-        _check_machine()
+        _check_machine(self._pipelines)
         with self._folder.taken():
             # From an earlier demo with --keep.
             self._broker.stop()
@@ -93,7 +93,6 @@ class Demo:
             connectors = [name for pipeline in self._pipelines for name in pipeline.connectors]
             tables.show_offsets(self._console, {name: show_offsets(name, worker) for name in connectors})
             for pipeline in self._pipelines:
-                pipeline.worker = worker
                 self._check(pipeline)
             completed = True
         finally:
@@ -125,6 +124,8 @@ class Demo:
 
     def _check(self, pipeline: Pipeline) -> None:
         tables.show_output(self._console, pipeline, self._folder)
+        if (answer := pipeline.answer()) is not None:
+            tables.show_answer(self._console, answer)
         if not pipeline.is_complete():
             raise SetupError(
                 f"What {pipeline.dag_id} wrote below {self._folder.data} is not what it read: "
@@ -136,11 +137,13 @@ class Demo:
         self._console.print(Text(text, style))
 
 
-def _check_machine() -> None:
+def _check_machine(pipelines: Sequence[Pipeline]) -> None:
     """Find out now, not after minutes, that something is missing.
 
     :raises SetupError: Java, Spark or a Python package is missing. :raises ConfigError: PySpark is incomplete.
     """
     if importlib.util.find_spec("pyarrow") is None:
         raise SetupError("Package `pyarrow` is not installed: pip install 'airflow-kconnect[spark,jdbc]'")
-    find_spark_submit()
+    spark = find_spark_submit()
+    for pipeline in pipelines:
+        pipeline.check(spark)

@@ -1,26 +1,23 @@
-"""The demo's lake: changes of orders through Kafka into an Iceberg table, which Spark then reads as a source does."""
+"""The demo's lake: changes of orders through Kafka into an Iceberg table, which Spark and DuckDB then read."""
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.run import RecordsShown, RunSpec
-from airflow_kconnect.demo.pipelines import Pipeline
-from airflow_kconnect.submit.previewing import previewed_source
+from airflow_kconnect.demo.engines import DUCKDB_MISSING, check_iceberg, duckdb_answer, spark_answers
+from airflow_kconnect.demo.pipelines import Answer, Pipeline
+from airflow_kconnect.submit.spark import SparkSubmit
 
 _ORDERS, _CHANGES = 400, 250
 _ITEMS = ("apples", "bread", "cheese", "dates", "eggs", "figs")
-_PLAIN_JSON = {
-    "preview.output.value.converter": "org.apache.kafka.connect.json.JsonConverter",
-    "preview.output.value.converter.schemas.enable": "false",
-}
-_READING_S = 180.0
+_ASKED = ("item", "orders", "amount")
+_QUERY = "select item, count(*) as orders, sum(amount) as amount from {table} group by item order by item"
 Change = dict[str, Any]
 
 
@@ -50,36 +47,38 @@ class LakePipeline(Pipeline):
     unit, route, input = "changes", "changes of a SQLite table -> Kafka -> Iceberg", "orders.db"
 
     subject, downloads, output_unit = "orders", ("Iceberg for Spark", 48), "orders"
-    _rows: list[Change] | None = None
+    news = "more changes arrive, deletions among them"
+
+    def check(self, spark: SparkSubmit) -> None:
+        check_iceberg(spark)
+
+    def is_complete(self) -> bool:
+        first, *others = self.answer().rows.values()
+        return super().is_complete() and all(rows == first for rows in others)
 
     def proof(self) -> str:
         found = f"{len(self.written()):,} orders in the table"
-        return f"{len(self):,} changes in, {found}: each as its last change left it, and none that was cancelled"
+        changes = f"{len(self):,} changes in, {found}: each as its last change left it, and none that was cancelled"
+        return f"{changes}. {' and '.join(self.answer().rows)} agree" if len(self.answer().rows) > 1 else changes
 
     def files(self) -> list[Path]:
-        return sorted((self.data / "lake").rglob("*.parquet"))
+        return sorted(file for kind in ("parquet", "puffin") for file in (self.data / "lake").rglob(f"*.{kind}"))
 
     def written(self) -> list[Change]:
-        if self._rows is None:
-            self._rows = sorted(self._read(), key=lambda row: int(row["id"]))
-        return self._rows
+        return self._found[0]
 
-    def _read(self) -> list[Change]:
-        """The table as Spark reads it: a preview of a source, which moves nothing."""
-        config = {
-            "name": "orders-in-lake",
-            "connector.class": "SparkTableSource",
-            "table.format": "iceberg",
-            "table.catalog": "lake",
-            "table.catalog.type": "hadoop",
-            "table.catalog.warehouse": str(self.data / "lake"),
-            "table.name": "shop.orders",
-            "mode": "bulk",
-            "topic": "not-written",
-        }
-        spec = RunSpec(config, self.worker, preview=RecordsShown(_ORDERS + _CHANGES, _PLAIN_JSON))
-        found = previewed_source(spec, {}, _READING_S)["records"]
-        return [json.loads(steps[-1]["value"]) for steps in found]
+    def answer(self) -> Answer:
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[list[Change], Answer]:
+        """All orders, by Spark, and what it and DuckDB answer to a query."""
+        lake, query = self.data / "lake", _QUERY.format(table="lake.shop.orders")
+        orders, by_spark = spark_answers(lake, ("select * from lake.shop.orders order by id", query))
+        by_duckdb = duckdb_answer(lake / "shop" / "orders", "orders", _QUERY.format(table="orders"))
+        if by_duckdb is None:
+            return orders, Answer(query, _ASKED, {"Spark": by_spark}, DUCKDB_MISSING)
+        return orders, Answer(query, _ASKED, {"Spark": by_spark, "DuckDB": by_duckdb})
 
     def _load(self) -> list[Change]:
         return order_changes()

@@ -7,11 +7,28 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.demo.data import stock_rows, weather_lines
 from airflow_kconnect.demo.folder import example_dag
+from airflow_kconnect.submit.spark import SparkSubmit
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What programs find in the output.
+
+    :param columns: of the rows.
+    :param rows: program -> the rows that it answers to the query.
+    :param hint: what to do to see more of them; may be empty.
+    """
+
+    query: str
+    columns: Sequence[str]
+    rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    hint: str = ""
 
 
 class Pipeline(ABC):
@@ -33,15 +50,21 @@ class Pipeline(ABC):
     """The file in the folder that it reads."""
     subject: str
     """What its data are about."""
+    news: str = "records are added"
+    """What happens to its input between its runs."""
     downloads: tuple[str, int] = ("", 0)
     """What it needs besides Kafka and a JDBC driver, and how many MB that is."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
-        self.worker: Mapping[str, str] = {}
-        """Of the broker, while that runs: for reading the output."""
         self._all = self._load()
         self._first = len(self._all) * 2 // 3
+
+    def check(self, spark: SparkSubmit) -> None:
+        """Find out before anything is started whether it can run.
+
+        :raises SetupError: it cannot.
+        """
 
     def dag_file(self) -> Path:
         """The file of the DAG.
@@ -66,6 +89,10 @@ class Pipeline(ABC):
     def proof(self) -> str:
         """What `is_complete` has shown."""
         return f"{len(self):,} {self.unit} in, the same out, each once and in order"
+
+    def answer(self) -> Answer | None:
+        """What other programs find in its output, if they are asked."""
+        return None
 
     @abstractmethod
     def files(self) -> list[Path]:

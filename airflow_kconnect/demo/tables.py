@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.demo.folder import DemoFolder
-from airflow_kconnect.demo.pipelines import Pipeline
+from airflow_kconnect.demo.pipelines import Answer, Pipeline
 
 if TYPE_CHECKING:
     from airflow_kconnect.demo.demo import Run
@@ -33,7 +34,7 @@ def show_plan(console: Console, pipelines: Sequence[Pipeline], folder: DemoFolde
     _line(console, f"Kafka starts, and Airflow runs {count}. Each task is one job:")
     for pipeline in pipelines:
         _line(console, f"  {pipeline.dag_id:<23} {pipeline.route}")
-    _line(console, "It runs twice. Before the second run records are added, and it moves only these.")
+    _line(console, f"It runs twice. Before the second run {pipelines[0].news}, and it moves only these.")
     _line(console, "In the end the output is compared with the input.")
     facts = Table(show_header=False, box=None, pad_edge=False)
     facts.add_column(style="bold", no_wrap=True)
@@ -98,6 +99,22 @@ def show_output(console: Console, pipeline: Pipeline, folder: DemoFolder) -> Non
     for row in rows[-3:]:
         table.add_row(Text(str(row), overflow="fold"))
     console.print(table)
+
+
+def show_answer(console: Console, answer: Answer) -> None:
+    """What each program answers to one query, side by side."""
+    table = Table(title=f"Asked: {answer.query}", title_justify="left", title_style="bold")
+    key, *others = answer.columns
+    table.add_column(key)
+    for program in answer.rows:
+        for column in others:
+            table.add_column(f"{program}: {column}", justify="right")
+    for rows in zip_longest(*answer.rows.values(), fillvalue={}):
+        cells = (row.get(column, "") for row in rows for column in others)
+        table.add_row(str(rows[0].get(key, "")), *map(str, cells))
+    console.print(table)
+    if answer.hint:
+        _line(console, answer.hint)
 
 
 def show_next(

@@ -41,12 +41,12 @@ def demo(
     added, and only these are moved. The output is compared with the input: each record once, in order.
 
     With --lake, changes of orders go through Kafka into an Iceberg table: inserted, updated and deleted. In the end
-    Spark reads the table.
+    Spark and DuckDB are asked for what the table has.
 
-    Needs Java 17 or newer and `pip install 'airflow-kconnect[spark,jdbc]'`, with --lake `[spark,jdbc,iceberg]`. Takes
-    two to four minutes; the first time downloads Kafka and a JDBC driver (60 MB), with --lake Iceberg's jar (48 MB),
-    into a cache. Nothing but its folder and the cache is written: not your Airflow, not your Kafka. Nothing is left
-    running, unless with --keep.
+    Needs Java 17 or newer and `pip install 'airflow-kconnect[spark,jdbc]'`, with --lake `[demo]`. Takes two to four
+    minutes; the first time downloads Kafka and a JDBC driver (60 MB), with --lake Iceberg's jar (48 MB), into a cache.
+    Nothing but its folder and the cache is written: not your Airflow, not your Kafka. Nothing is left running, unless
+    with --keep.
 
     Exit codes: 0 done; 1 it failed; 3 something outside is unavailable, try again; 130 interrupted.
     """

@@ -11,8 +11,10 @@ from rich.console import Console
 
 from airflow_kconnect.demo import tables
 from airflow_kconnect.demo.demo import Run
+from airflow_kconnect.demo.engines import DUCKDB_MISSING
 from airflow_kconnect.demo.folder import DemoFolder
-from airflow_kconnect.demo.pipelines import FilePipeline, TablePipeline
+from airflow_kconnect.demo.lake import LakePipeline
+from airflow_kconnect.demo.pipelines import Answer, FilePipeline, TablePipeline
 
 REPORT = {
     "guarantee": "exactly_once",
@@ -52,11 +54,39 @@ class TestPlan:
 
         assert "generated: 1,461 lines and 560 rows" in shown(narrow)
 
+    def test_says_what_happens_between_the_runs(self, narrow: Console, tmp_path: Path) -> None:
+        tables.show_plan(narrow, [LakePipeline(tmp_path)], DemoFolder(tmp_path), first=True)
+
+        assert "more changes arrive, deletions among them, and it moves only these" in " ".join(shown(narrow).split())
+
     @pytest.mark.parametrize(("first", "expected"), [(True, "60 MB"), (False, "none")])
     def test_says_what_is_downloaded(self, narrow: Console, tmp_path: Path, first: bool, expected: str) -> None:
         tables.show_plan(narrow, [FilePipeline(tmp_path)], DemoFolder(tmp_path), first=first)
 
         assert expected in next(line for line in shown(narrow).splitlines() if line.startswith("Downloads"))
+
+
+class TestAnswer:
+    ROWS = [{"item": "figs", "orders": 66}, {"item": "jam", "orders": 7}]
+
+    def test_each_program_has_a_column(self, narrow: Console) -> None:
+        tables.show_answer(narrow, Answer("select 1", ("item", "orders"), {"Spark": self.ROWS, "DuckDB": self.ROWS}))
+
+        assert [line.split() for line in shown(narrow).splitlines() if "figs" in line] == [
+            ["│", "figs", "│", "66", "│", "66", "│"]
+        ]
+
+    def test_a_row_that_one_of_them_lacks_is_shown(self, narrow: Console) -> None:
+        answers = {"Spark": self.ROWS[:1], "DuckDB": self.ROWS}
+        tables.show_answer(narrow, Answer("select 1", ("item", "orders"), answers))
+
+        assert "66" in shown(narrow)
+        assert " 7 " in shown(narrow)
+
+    def test_says_how_to_see_more(self, narrow: Console) -> None:
+        tables.show_answer(narrow, Answer("select 1", ("item",), {"Spark": []}, DUCKDB_MISSING))
+
+        assert "pip install 'airflow-kconnect[demo]'" in shown(narrow)
 
 
 class TestNext:
