@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import submit_command
 from benchmarks import environment
 from benchmarks.database_tables import TABLE, fill
@@ -70,11 +72,17 @@ def _of_files(bootstrap: str, folder: Path, lines: int, say: Say) -> None:
         source.unlink()
 
 
-def peak_memory(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
-    """Run a connector by spark-submit; the highest memory of a process of each kind, in MB."""
-    run = RunSpec(config=config, worker=worker)
+def peak_memory(
+    config: Mapping[str, str], worker: Mapping[str, str], conf: Mapping[str, str] | None = None
+) -> dict[str, int]:
+    """Run a connector by spark-submit; the highest memory of a process of each kind, in MB.
+
+    :param conf: settings of Spark.
+    """
+    run, spark = RunSpec(config=config, worker=worker), find_spark_submit()
+    settings = with_needs(conf or {}, [config], spark)
     with run_spec_file(run) as spec:
-        command = submit_command(find_spark_submit(), spec, master="local[*]", conf={}, name="memory")
+        command = submit_command(spark, spec, master="local[*]", conf=settings, name="memory")
         process = psutil.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         peaks: dict[str, int] = {}
         watch = threading.Thread(target=_watch, args=(process, peaks))
