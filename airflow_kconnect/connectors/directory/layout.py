@@ -3,87 +3,64 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 
 _NAME = r"\+(?P<offset>\d{10,})\.(?:json|json\.gz|parquet)"
 
 
-Identity = tuple[int, int]
-
-
 @dataclass(frozen=True)
 class VisibleFile:
-    """A finished file as it was seen.
+    """A finished file of the sink as it was seen.
 
     :param offset: of its first record.
-    :param identity: inode and time of change: another file with this name has different ones.
     """
 
     offset: int
-    path: Path
-    identity: Identity
+    file: PlacedFile
 
-    def is_still_there(self) -> bool:
-        """Whether the name still refers to that file."""
-        return _identity(self.path) == self.identity
+    @property
+    def name(self) -> str:
+        """Below the place."""
+        return self.file.name
 
 
 @dataclass(frozen=True)
 class FolderLayout:
-    """``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<extension>``.
+    """``<place>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<extension>``."""
 
-    :param directory: absolute.
-    """
-
-    directory: str
+    place: Place
     extension: str
 
-    def folder(self, partition: TopicPartition) -> Path:
-        """The folder of a partition."""
-        return Path(self.directory, partition.topic, f"partition={partition.partition}")
+    def folder(self, partition: TopicPartition) -> str:
+        """The folder of a partition, below the place."""
+        return f"{partition.topic}/partition={partition.partition}"
 
-    def file(self, partition: TopicPartition, offset: int) -> Path:
-        """The file that starts with this offset."""
-        name = f"{partition.topic}+{partition.partition}+{offset:010d}.{self.extension}"
-        return self.folder(partition) / name
+    def file(self, partition: TopicPartition, offset: int) -> str:
+        """The name of the file that starts with this offset."""
+        return f"{self._begin(partition)}+{offset:010d}.{self.extension}"
 
     def visible(self, partition: TopicPartition, first: int = 0) -> list[VisibleFile]:
         """The sink's files for a partition, in any format, that begin at or after an offset; in order."""
         named = [
-            (offset, path)
-            for path, match in self._matching(partition, rf"{_stem(partition)}{_NAME}")
-            if (offset := int(match["offset"])) >= first
+            VisibleFile(offset, file)
+            for file in self.place.files(f"{self._begin(partition)}+")
+            if (offset := self._offset(partition, file.name)) is not None and offset >= first
         ]
-        identified = ((offset, path, _identity(path)) for offset, path in sorted(named))
-        return [VisibleFile(offset, path, identity) for offset, path, identity in identified if identity]
+        return sorted(named, key=lambda each: (each.offset, each.name))
 
-    def temporary(self, partition: TopicPartition) -> Iterator[Path]:
+    def staged(self, partition: TopicPartition) -> Iterator[StagedFile]:
         """The sink's unfinished files for a partition."""
-        for path, _ in self._matching(partition, rf"\.{_stem(partition)}{_NAME}{HIDDEN_SUFFIX}"):
-            if path.is_file():
-                yield path
+        for staged in self.place.staged(f"{self._begin(partition)}+"):
+            if self._offset(partition, staged.name) is not None:
+                yield staged
 
-    def _matching(self, partition: TopicPartition, pattern: str) -> Iterator[tuple[Path, re.Match[str]]]:
-        folder = self.folder(partition)
-        for path in folder.iterdir() if folder.is_dir() else ():
-            if match := re.fullmatch(pattern, path.name, re.ASCII):
-                yield path, match
+    def _begin(self, partition: TopicPartition) -> str:
+        return f"{self.folder(partition)}/{partition.topic}+{partition.partition}"
 
-
-def _stem(partition: TopicPartition) -> str:
-    return rf"{re.escape(partition.topic)}\+{partition.partition}"
-
-
-def _identity(path: Path) -> Identity | None:
-    """None: there is no regular file with this name."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return (status.st_ino, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
+    def _offset(self, partition: TopicPartition, name: str) -> int | None:
+        match = re.fullmatch(f"{re.escape(self._begin(partition))}{_NAME}", name, re.ASCII)
+        return int(match["offset"]) if match else None

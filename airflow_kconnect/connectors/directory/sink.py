@@ -11,23 +11,20 @@ round's files have the columns of all shapes that the run has seen so far, null 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import (
     ConfigDef,
     Importance,
-    LambdaValidator,
     Range,
     Type,
     ValidString,
     nullable,
 )
-from airflow_kconnect.connect.connector.datasets import Dataset, files
+from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
@@ -35,7 +32,10 @@ from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
-from airflow_kconnect.connectors.file.output import named_errors, sync_folder
+from airflow_kconnect.places.address import address, dataset
+from airflow_kconnect.places.base import StagedFile
+from airflow_kconnect.places.keys import address_validator, check_connection, define_store_keys, store_problems
+from airflow_kconnect.places.registry import open_place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,17 +49,6 @@ _COMPRESSIONS = {"json": ("none", "gzip"), "parquet": ("snappy", "zstd", "gzip",
 """Format -> its possible compressions, the default first."""
 
 Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
-
-
-def _absolute(name: str, value: Any) -> str | None:
-    if value is None or Path(value).is_absolute():
-        return None
-    if "://" in value:
-        return (
-            "is a URL, and object stores are not supported yet: write the absolute path of a folder that all machines "
-            "of Spark see"
-        )
-    return "must be the absolute path of a folder"
 
 
 class DirectorySinkConnector(NativeSinkConnector):
@@ -94,21 +83,23 @@ class DirectorySinkConnector(NativeSinkConnector):
 
         If the folder is not accessible here, nothing is known about its files.
         """
-        layout = FolderLayout(cls.config().parse(props)["directory"], "")
+        values = cls.config().parse(props)
+        layout = FolderLayout(open_place(values["directory"], values), "")
         parted = ((tp, start, _parted(layout, tp, start, committed.get(tp))) for tp, start in starts.items())
         return [
-            f"{tp}: offset {start} may be in the middle of {path.name}, whose records from there on"
-            f" would be stored twice; use {begin} or {end}, or move the file out of {path.parent} first"
-            for tp, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
+            f"{tp}: offset {start} may be in the middle of {name}, whose records from there on"
+            f" would be stored twice; use {begin} or {end}, or move the file out of {layout.place} first"
+            for tp, start, (name, begin, end) in ((p, s, f) for p, s, f in parted if f)
         ]
 
     @classmethod
     def config(cls) -> ConfigDef:
         config = (
             ConfigDef()
-            .define("directory", Type.STRING, importance=Importance.HIGH, validator=LambdaValidator(_absolute),
-                    documentation="Absolute path of the folder to write to; created if it is missing. The driver and "
-                    "all executors must see the same folder.")
+            .define("directory", Type.STRING, importance=Importance.HIGH, validator=address_validator(),
+                    documentation="Absolute path of the folder to write to, created if it is missing, which "
+                    "the driver and all executors see; or an address in a store, like `s3://bucket/prefix`.",
+                    example="s3://bucket/orders")
             .define("format", Type.STRING, "json", Importance.HIGH, "`json` (a line per record) or `parquet`.",
                     validator=ValidString.in_("json", "parquet"))
             .define("flush.size", Type.INT, 1_000_000, Importance.MEDIUM, "Most records per file. A run "
@@ -116,13 +107,13 @@ class DirectorySinkConnector(NativeSinkConnector):
             .define("compression", Type.STRING, None, Importance.LOW,
                     "For json: `none` (default) or `gzip`; for parquet: `snappy` (default), `zstd`, `gzip` or `none`.",
                     validator=nullable(ValidString.in_("none", "gzip", "snappy", "zstd")))
-            .define("replay.directory", Type.STRING, None, Importance.LOW, validator=LambdaValidator(_absolute),
+            .define("replay.directory", Type.STRING, None, Importance.LOW, validator=address_validator(),
                     documentation="Absolute path of a folder for replayed intervals, each in a folder of its own named "
                     "by its begin and end. Default: `_replays` in `directory`, which Spark and Hive do not read.",
                     group=KCONNECT)
         )  # fmt: skip
         return define_schema_change(
-            config,
+            define_store_keys(config),
             "What happens to records with fields that the files of their topic do not have, or with other types. "
             "evolve (if not set): new files have them. fail: the record is refused. ignore: new fields are left out, "
             "and the report names them; a value of another type is refused unless it fits.",
@@ -130,19 +121,22 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        problems = store_problems(props, "directory")
         allowed = _COMPRESSIONS.get(props.get("format", "json"), ())
         compression = props.get("compression")
         if not allowed or compression is None or compression in allowed:
-            return {}
-        return {"compression": [f"is {compression}, but with this `format` it must be one of {', '.join(allowed)}"]}
+            return problems
+        return problems | {
+            "compression": [f"is {compression}, but with this `format` it must be one of {', '.join(allowed)}"]
+        }
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
         """A folder per topic; for a replay the folder of replays."""
         if report and report["replay"]:
-            return files([props.get("replay.directory") or Path(props["directory"], "_replays")])
+            return [dataset(address(_replays(props)))]
         topics = report["topics"] if report else named_topics(props)
-        return files(Path(props["directory"], topic) for topic in topics)
+        return [dataset(address(props["directory"]).below(topic)) for topic in topics]
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
@@ -151,8 +145,8 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     def replay(self, replay: Replay) -> None:
         """A replay's files begin at other offsets than existing files: together they would hold records twice."""
-        folder = self.config_values["replay.directory"] or str(Path(self.config_values["directory"], "_replays"))
-        self.config_values["directory"] = str(Path(folder, replay.folder))
+        self.config_values["directory"] = str(address(_replays(self.config_values)).below(replay.folder))
+        vars(self).pop("_layout", None)
 
     @property
     def _format(self) -> str:
@@ -162,37 +156,28 @@ class DirectorySinkConnector(NativeSinkConnector):
     def _compression(self) -> str:
         return self.config_values["compression"] or _COMPRESSIONS[self._format][0]
 
-    @property
+    @cached_property
     def _layout(self) -> FolderLayout:
         zipped = self._format == "json" and self._compression == "gzip"
-        return FolderLayout(self.config_values["directory"], "json.gz" if zipped else self._format)
+        place = open_place(self.config_values["directory"], self.config_values)
+        return FolderLayout(place, "json.gz" if zipped else self._format)
 
     def check(self) -> None:
-        """The folder itself is created by `prepare`: a dry run leaves nothing behind."""
-        directory = Path(self._layout.directory)
-        try:
-            there = next(path for path in (directory, *directory.parents) if path.exists())
-        except OSError as error:  # a folder above it may not be entered
-            raise ConfigError({"directory": [f"cannot create the folder {directory}: {error.strerror}"]}) from error
-        if not there.is_dir():
-            raise ConfigError({"directory": [f"cannot create the folder {directory}: {there} is a file"]})
-        if not os.access(there, os.W_OK | os.X_OK):
-            raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
+        """The folder itself is created when a file is written: a dry run leaves nothing behind."""
+        check_connection(self.props)
+        self._layout.place.check()
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        """Remove temporary files of killed runs, and remember what such runs had made visible.
+        """Remove what killed runs have left unfinished, and remember what such runs had made visible.
 
         The visible files stay, although their offsets are not committed: their records are correct. They are removed
         when these offsets are written again (see `commit`), and not before: if Kafka no longer has the records, the
         only copy would be lost.
         """
-        with named_errors(self._layout.directory):
-            Path(self._layout.directory).mkdir(parents=True, exist_ok=True)
         for partition, offset in start.items():
-            with named_errors(self._layout.folder(partition)):
-                for path in self._layout.temporary(partition):
-                    path.unlink(missing_ok=True)
-                self._left_behind[partition] = self._layout.visible(partition, offset)
+            for staged in self._layout.staged(partition):
+                self._layout.place.discard(staged)
+            self._left_behind[partition] = self._layout.visible(partition, offset)
         if self._policy != EVOLVE:
             from airflow_kconnect.connectors.directory.tables import FolderTables
 
@@ -249,18 +234,20 @@ class DirectorySinkConnector(NativeSinkConnector):
 
         :raises FencedError: a temporary file is missing.
         """
-        files = [file for _, facts in results for file in facts["files"]]
-        for file in files:
-            _reveal(Path(file["temp"]), Path(file["final"]))
-        replaced = sum(self._remove_left_behind(split, facts["end"]) for split, facts in results)
-        for folder in {Path(file["final"]).parent for file in files}:
-            sync_folder(folder)
+        place = self._layout.place
+        staged = [StagedFile.from_json(file) for _, facts in results for file in facts["files"]]
+        for file in staged:
+            place.publish(file)
+        published = {file.name for file in staged}
+        replaced = [file.name for split, facts in results for file in self._removed(split, facts["end"], published)]
+        place.settle([*published, *replaced])
         for split, facts in results:
             for number in facts.get("left_out", ()):
                 assert self._held is not None
                 fields = self._held.left_out[split.topic, number]
                 self._left_out.setdefault(split.topic, {}).update(dict.fromkeys(fields))
-        return {"files": len(files), "records": sum(file["records"] for file in files), "replaced_files": replaced}
+        records = sum(file["records"] for _, facts in results for file in facts["files"])
+        return {"files": len(staged), "records": records, "replaced_files": len(replaced)}
 
     def run_warnings(self) -> list[str]:
         return [
@@ -272,34 +259,27 @@ class DirectorySinkConnector(NativeSinkConnector):
             for topic, names in sorted(self._left_out.items())
         ]
 
-    def _remove_left_behind(self, split: SinkSplit, end: int) -> int:
-        removed = 0
+    def _removed(self, split: SinkSplit, end: int, published: Set[str]) -> Iterator[VisibleFile]:
+        """Remove what was left at the offsets of a split, but for what was replaced by a file of the same name."""
         for file in self._left_behind.get(split.topic_partition, ()):
-            with named_errors(file.path):
-                if split.start <= file.offset < end and file.is_still_there():
-                    file.path.unlink()
-                    removed += 1
-        return removed
+            mine = split.start <= file.offset < end and file.name not in published
+            if mine and self._layout.place.remove(file.file):
+                yield file
+
+
+def _replays(values: Mapping[str, Any]) -> str:
+    return values.get("replay.directory") or str(address(values["directory"]).below("_replays"))
 
 
 def _parted(
     layout: FolderLayout, topic_partition: TopicPartition, start: int, committed: int | None
-) -> tuple[Path, int, int] | None:
+) -> tuple[str, int, int] | None:
     """The file that may have records before and after an offset, where it begins, and where the next one does."""
-    with named_errors(layout.folder(topic_partition)):
-        files = layout.visible(topic_partition)
+    files = layout.visible(topic_partition)
     before = [file for file in files if file.offset <= start]
     later = [
         offset for offset in (*(file.offset for file in files), committed) if offset is not None and offset > start
     ]
     if not before or before[-1].offset == start or not later:
         return None
-    return before[-1].path, before[-1].offset, min(later)
-
-
-def _reveal(temp: Path, final: Path) -> None:
-    with named_errors(final):
-        try:
-            temp.replace(final)
-        except FileNotFoundError as error:
-            raise FencedError(f"{temp} has disappeared: another run of this connector has removed it") from error
+    return before[-1].name, before[-1].offset, min(later)

@@ -7,12 +7,12 @@ files say names and types, JSON lines the names of their outermost fields.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
-from typing import IO, cast
+from typing import BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +25,6 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.changes import IGNORE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.directory.types import Difference, common_type, differences, new
-from airflow_kconnect.connectors.file.output import named_errors
 from airflow_kconnect.converters.types import spark_type
 
 _LINES_MAX = 1000
@@ -141,26 +140,32 @@ def _united(one: Types, other: Types) -> Types:
 
 def _types_of_files(layout: FolderLayout, topic_partition: TopicPartition) -> Types | None:
     kind = ".parquet" if layout.extension == "parquet" else (".json", ".json.gz")
-    with named_errors(layout.folder(topic_partition)):
-        files = [file.path for file in layout.visible(topic_partition) if file.path.name.endswith(kind)]
+    files = [each.file for each in layout.visible(topic_partition) if each.name.endswith(kind)]
     if not files:
         return None
-    with named_errors(files[-1]):
-        return _parquet_types(files[-1]) if kind == ".parquet" else _json_names(files[-1])
+    with layout.place.read(files[-1]) as opened:
+        text = str(layout.place.at.below(files[-1].name))
+        return _parquet_types(opened, text) if kind == ".parquet" else _json_names(opened, text)
 
 
-def _parquet_types(path: Path) -> Types:
+def _parquet_types(opened: BinaryIO, text: str) -> Types:
     try:
-        schema = from_arrow_schema(pq.read_schema(path))
+        schema = from_arrow_schema(pq.read_schema(opened))
     except pa.ArrowInvalid as error:
-        raise DataError(f"{path} is not a Parquet file that can be read ({error}): move it out of the folder") from None
+        raise DataError(f"{text} is not a Parquet file that can be read ({error}): move it out of the folder") from None
     return {f.name: f.dataType for f in schema.fields}
 
 
-def _json_names(path: Path) -> Types | None:
+def _json_names(opened: BinaryIO, text: str) -> Types | None:
     """Names of the fields of the first line that has any."""
-    with cast("IO[bytes]", gzip.open(path) if path.suffix == ".gz" else path.open("rb")) as opened:
-        for line in islice(opened, _LINES_MAX):
-            if line.startswith(b"{"):
-                return dict.fromkeys(json.loads(line))
+    lines = gzip.GzipFile(fileobj=opened) if text.endswith(".gz") else io.BufferedReader(cast("io.RawIOBase", opened))
+    try:
+        with lines:
+            for line in islice(lines, _LINES_MAX):
+                if line.startswith(b"{"):
+                    return dict.fromkeys(json.loads(line))
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise DataError(
+            f"{text} is not a file with lines that can be read ({error}): move it out of the folder"
+        ) from None
     return None

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
-from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
+from airflow_kconnect.connectors.file.output import text_buffer
+from airflow_kconnect.places.base import Output, StagedFile, Staging
+from airflow_kconnect.places.streams import OutputStream
 
 _OFFSET = ("kafka_offset", "kafka_offset")
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
@@ -36,9 +37,9 @@ class JsonEncoder:
     The same rows give the same bytes, even compressed.
     """
 
-    def __init__(self, file: BinaryIO, compression: str) -> None:
-        self._zip = gzip.GzipFile("", "wb", 6, file, mtime=0) if compression == "gzip" else None
-        self._out = self._zip or file
+    def __init__(self, file: Output, compression: str) -> None:
+        self._zip = gzip.GzipFile("", "wb", 6, OutputStream(file), mtime=0) if compression == "gzip" else None
+        self._out: Output = self._zip or file
 
     def write(self, rows: pa.RecordBatch) -> None:
         is_text = rows.schema.names[0] == "line"
@@ -52,8 +53,8 @@ class JsonEncoder:
 class ParquetEncoder:
     """The members of the column ``row`` become columns; batches are collected into large row groups."""
 
-    def __init__(self, file: BinaryIO, compression: str) -> None:
-        self._file, self._compression = file, compression
+    def __init__(self, file: Output, compression: str) -> None:
+        self._file, self._compression = OutputStream(file), compression
         self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []
         self._bytes = 0
@@ -107,10 +108,9 @@ class DirectoryWriter(SplitWriter):
     def open(self, split: SinkSplit) -> None:
         self._split = split
         self._files: list[dict[str, Any]] = []
-        self._file: BinaryIO | None = None
+        self._staging: Staging | None = None
+        self._records = 0
         self._left_out: set[int] = set()
-        with named_errors(folder := self._layout.folder(split.topic_partition)):
-            folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
         if "left_out" in batch.schema.names:
@@ -118,45 +118,36 @@ class DirectoryWriter(SplitWriter):
         if column := self._columns.get(self._split.topic):
             batch = pa.record_batch({name: batch.column(own) for name, own in (("row", column), _OFFSET)})
         while batch.num_rows:
-            if self._file is None:
+            if self._staging is None:
                 self._begin(batch.column("kafka_offset")[0].as_py())
-            facts = self._files[-1]
-            rows = batch.slice(0, self._flush_size - facts["records"])
-            with named_errors(facts["temp"]):
-                self._encoder.write(rows)
-            facts["records"] += rows.num_rows
-            if facts["records"] == self._flush_size:
+            rows = batch.slice(0, self._flush_size - self._records)
+            self._encoder.write(rows)
+            self._records += rows.num_rows
+            if self._records == self._flush_size:
                 self._finish()
             batch = batch.slice(rows.num_rows)
 
     def close(self, end: int) -> dict[str, Any]:
-        if self._file:
+        if self._staging:
             self._finish()
         facts = {"end": end, "files": self._files}
         return facts | ({"left_out": sorted(self._left_out)} if self._left_out else {})
 
     def abort(self) -> None:
         # Errors while cleaning up must not hide the first error: the next run cleans up as well.
-        with contextlib.suppress(OSError):
-            if self._file:
-                self._file.close()
-        for facts in self._files:
-            with contextlib.suppress(OSError):
-                Path(facts["temp"]).unlink(missing_ok=True)
+        if self._staging:
+            self._staging.abort()
+        for file in self._files:
+            with contextlib.suppress(ConnectError):
+                self._layout.place.discard(StagedFile.from_json(file))
 
     def _begin(self, offset: int) -> None:
-        final = self._layout.file(self._split.topic_partition, offset)
-        temp = final.with_name(hidden_name(final.name))
-        with named_errors(temp):
-            self._file = temp.open("xb")
-        self._encoder: Encoder = _ENCODERS[self._format](self._file, self._compression)
-        self._files.append({"temp": str(temp), "final": str(final), "records": 0})
+        self._staging = self._layout.place.stage(self._layout.file(self._split.topic_partition, offset))
+        self._encoder: Encoder = _ENCODERS[self._format](self._staging, self._compression)
+        self._records = 0
 
     def _finish(self) -> None:
-        assert self._file is not None
-        with named_errors(self._files[-1]["temp"]):
-            self._encoder.finish()
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-        self._file = None
+        assert self._staging is not None
+        self._encoder.finish()
+        self._files.append({**self._staging.finish().to_json(), "records": self._records})
+        self._staging = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import json
 import pickle
@@ -21,12 +20,14 @@ from airflow_kconnect.connectors.directory import writers
 from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.directory.writers import DirectoryWriter
+from airflow_kconnect.places.address import address
+from airflow_kconnect.places.local import LocalPlace
 
 SPLIT = SinkSplit("t", 3, 10, 100)
 
 
 def json_writer(folder: Path, flush_size: int = 1000, compression: str = "none") -> DirectoryWriter:
-    layout = FolderLayout(str(folder), "json.gz" if compression == "gzip" else "json")
+    layout = FolderLayout(LocalPlace(address(str(folder))), "json.gz" if compression == "gzip" else "json")
     writer = DirectoryWriter(layout, format="json", compression=compression, flush_size=flush_size)
     # The driver makes it, an executor uses it.
     copy: DirectoryWriter = pickle.loads(pickle.dumps(writer))  # noqa: S301
@@ -46,7 +47,11 @@ def rows(first: int, count: int) -> pa.RecordBatch:
 
 
 def names(facts: dict[str, Any]) -> list[tuple[str, int]]:
-    return [(Path(file["final"]).name, file["records"]) for file in facts["files"]]
+    return [(Path(file["name"]).name, file["records"]) for file in facts["files"]]
+
+
+def hidden(folder: Path, file: dict[str, Any]) -> Path:
+    return Path(folder, file["facts"]["hidden"])
 
 
 class TestJson:
@@ -58,7 +63,7 @@ class TestJson:
         facts = writer.close(100)
         assert facts["end"] == 100
         assert names(facts) == [("t+3+0000000012.json", 4)]
-        temp = Path(facts["files"][0]["temp"])
+        temp = hidden(tmp_path, facts["files"][0])
         assert temp.parent == tmp_path / "t" / "partition=3"
         assert temp.name.startswith(".t+3+0000000012.json.")
         assert temp.read_text() == '"ü12"\n"ü13"\n"ü14"\n"ü15"\n'
@@ -72,7 +77,7 @@ class TestJson:
         facts = writer.close(100)
         expected = [("t+3+0000000010.json", 3), ("t+3+0000000013.json", 3), ("t+3+0000000016.json", 1)]
         assert names(facts) == expected
-        texts = [Path(file["temp"]).read_text() for file in facts["files"]]
+        texts = [hidden(tmp_path, file).read_text() for file in facts["files"]]
         assert texts[1:] == ['"ü13"\n"ü14"\n"ü15"\n', '"ü16"\n']
 
     def test_a_split_without_rows_has_no_file(self, tmp_path: Path) -> None:
@@ -93,8 +98,8 @@ class TestJson:
             writer.open(SPLIT)
             writer.write(lines(10, 100))
             (file,) = writer.close(100)["files"]
-            assert file["final"].endswith("/t+3+0000000010.json.gz")
-            written.append(Path(file["temp"]).read_bytes())
+            assert file["name"].endswith("/t+3+0000000010.json.gz")
+            written.append(hidden(tmp_path, file).read_bytes())
         assert written[0] == written[1]
         assert gzip.decompress(written[0]).count(b"\n") == 100
 
@@ -102,13 +107,16 @@ class TestJson:
 class TestParquet:
     def written(self, folder: Path, *batches: pa.RecordBatch) -> pq.ParquetFile:
         writer = DirectoryWriter(
-            FolderLayout(str(folder), "parquet"), format="parquet", compression="zstd", flush_size=500
+            FolderLayout(LocalPlace(address(str(folder))), "parquet"),
+            format="parquet",
+            compression="zstd",
+            flush_size=500,
         )
         writer.open(SPLIT)
         for batch in batches:
             writer.write(batch)
         (file,) = writer.close(100)["files"]
-        return pq.ParquetFile(file["temp"])
+        return pq.ParquetFile(hidden(folder, file))
 
     def test_members_are_columns(self, tmp_path: Path) -> None:
         table = self.written(tmp_path, rows(10, 5).slice(2, 2), rows(15, 1)).read()
@@ -133,22 +141,24 @@ class TestErrors:
         writer.abort()
         assert list((tmp_path / "t" / "partition=3").iterdir()) == []
 
-    def test_a_full_disk_can_be_tried_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def full(self: object, rows: object) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        monkeypatch.setattr(writers.JsonEncoder, "write", full)
+    def test_a_full_disk_can_be_tried_again(self, tmp_path: Path) -> None:
         writer = json_writer(tmp_path)
         writer.open(SPLIT)
+        writer.write(lines(10, 1))
+        staging: Any = writer._staging
+        staging._file.close()
+        staging._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115
         with pytest.raises(RetriableError, match=r"cannot write .*t\+3\+0000000010\.json.*: No space left on device"):
-            writer.write(lines(10, 1))
+            writer.write(lines(11, 1))
         writer.abort()
         assert list((tmp_path / "t" / "partition=3").iterdir()) == []
 
     def test_a_file_in_the_way_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "t").write_text("")
-        with pytest.raises(DataError, match=r"cannot write .*/t/partition=3: "):
-            json_writer(tmp_path).open(SPLIT)
+        writer = json_writer(tmp_path)
+        writer.open(SPLIT)
+        with pytest.raises(DataError, match=r"cannot write .*/t/partition=3"):
+            writer.write(lines(10, 1))
 
 
 @given(st.lists(st.none() | st.text(alphabet='a"\\\n\x1f é😀', max_size=6), max_size=8))

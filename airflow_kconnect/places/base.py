@@ -1,0 +1,148 @@
+"""What a place does: the contract of folders and object stores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from types import TracebackType
+from typing import Any, BinaryIO, Protocol, Self
+
+from airflow_kconnect.places.address import Address
+
+
+@dataclass(frozen=True)
+class PlacedFile:
+    """A visible file as it was seen.
+
+    :param name: below the address of its place, folders separated by ``/``.
+    :param size: bytes.
+    :param changed_ms: when it was last changed, ms since the epoch, by the store's clock.
+    :param version: what tells it from another file that gets the same name: inode and time of change, the ETag with
+        the time, or the generation.
+    """
+
+    name: str
+    size: int
+    changed_ms: int
+    version: str
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """A complete file that is not visible yet, or what is left of one. It is JSON data, so a task can report it.
+
+    :param name: what it will be named.
+    :param size: bytes; 0 of what a killed run has left.
+    :param facts: what its store needs to make it visible: the hidden name, or the upload and its parts.
+    """
+
+    name: str
+    size: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON data; see `from_json`."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Of `to_json`."""
+        return cls(data["name"], data["size"], data["facts"])
+
+
+class Output(Protocol):
+    """Takes bytes, as binary files do."""
+
+    def write(self, data: Any, /) -> int:
+        """Append bytes, or anything with their buffer."""
+
+
+class Staging(Output, Protocol):
+    """A file that is being written: binary, forwards only. No reader sees any of it."""
+
+    def finish(self) -> StagedFile:
+        """All was written. It is durable, and as hidden as before."""
+
+    def abort(self) -> None:
+        """Remove what was written. Raises nothing: what stays is found by `Place.staged`."""
+
+
+class Place(ABC):
+    """Files below an address. Pickled into tasks; it connects where it is first used, and one can be used by several
+    threads.
+
+    Each method raises a `RetriableError` if the store or the disk is unavailable, and a `DataError` or `ConfigError`
+    that names the address and says what to do if it refuses.
+
+    :param at: its address.
+    """
+
+    def __init__(self, at: Address) -> None:
+        self.at = at
+
+    def __str__(self) -> str:
+        return str(self.at)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @abstractmethod
+    def check(self) -> None:
+        """Called before a run plans anything: can files be written here? Changes nothing.
+
+        :raises ConfigError: keyed by ``directory``: it is missing and cannot be made, or may not be written.
+        """
+
+    @abstractmethod
+    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
+        """The visible files whose names begin with a prefix, folders included, in the order of their names' bytes.
+
+        Files with a part that begins with a dot are left out: they are not visible.
+        """
+
+    @abstractmethod
+    def find(self, name: str) -> PlacedFile | None:
+        """One visible file."""
+
+    @abstractmethod
+    def read(self, file: PlacedFile) -> BinaryIO:
+        """Open a file for reading; it can seek, and reads what it needs.
+
+        :raises DataError: it has been replaced or removed since it was seen. Reading may raise it, too.
+        """
+
+    @abstractmethod
+    def stage(self, name: str, part_bytes: int = 8 * 1024 * 1024) -> Staging:
+        """Begin a file.
+
+        :param part_bytes: how much is sent at once, where a store takes files in parts.
+        """
+
+    @abstractmethod
+    def publish(self, staged: StagedFile) -> None:
+        """Make a file visible as a whole, in place of one with its name. Again, if it was published: nothing happens.
+
+        :raises FencedError: it was discarded, by a newer run.
+        """
+
+    @abstractmethod
+    def discard(self, staged: StagedFile) -> None:
+        """Remove what is staged: nothing can make it visible any more. If there is nothing: nothing happens."""
+
+    @abstractmethod
+    def staged(self, prefix: str = "") -> Iterator[StagedFile]:
+        """What is staged, or left of runs that were killed, for names that begin with a prefix."""
+
+    @abstractmethod
+    def remove(self, file: PlacedFile) -> bool:
+        """Remove a file as it was seen; False: it is gone, or another one has its name, which stays."""
+
+    def settle(self, names: Iterable[str]) -> None:
+        """Called after files were published or removed: make it durable. Stores do so by themselves."""
+
+    def close(self) -> None:
+        """Close connections; the place may be used again."""

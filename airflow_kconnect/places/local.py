@@ -1,0 +1,187 @@
+"""A folder: files are written under hidden names next to their places, and renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
+from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+
+_HIDDEN = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.tmp")
+
+
+class LocalPlace(Place):
+    """A folder that the driver and all executors see under the same path."""
+
+    def check(self) -> None:
+        folder = Path(self.at.path)
+        try:
+            there = next(path for path in (folder, *folder.parents) if path.exists())
+        except OSError as error:  # a folder above it may not be entered
+            raise ConfigError({"directory": [f"cannot create the folder {folder}: {error.strerror}"]}) from error
+        if not there.is_dir():
+            raise ConfigError({"directory": [f"cannot create the folder {folder}: {there} is a file"]})
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
+
+    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
+        for path in self._paths(prefix):
+            if not _is_hidden(name := self._name(path)) and (found := self._seen(name, path)):
+                yield found
+
+    def find(self, name: str) -> PlacedFile | None:
+        return self._seen(name, self._path(name))
+
+    def read(self, file: PlacedFile) -> BinaryIO:
+        path = self._path(file.name)
+        with _named("read", path):
+            try:
+                opened = path.open("rb")
+            except FileNotFoundError as error:
+                raise DataError(f"{path} was removed after it was found: run again") from error
+        if _version(os.fstat(opened.fileno())) != file.version:
+            opened.close()
+            raise DataError(f"{path} was replaced or changed after it was found: run again")
+        return opened
+
+    def stage(self, name: str, part_bytes: int = 0) -> Staging:
+        final = self._path(name)
+        hidden = final.with_name(f".{final.name}.{uuid.uuid4().hex}.tmp")
+        with _named("write", hidden):
+            hidden.parent.mkdir(parents=True, exist_ok=True)
+            return _LocalStaging(name, hidden, hidden.open("xb"))
+
+    def publish(self, staged: StagedFile) -> None:
+        hidden, final = self._hidden(staged), self._path(staged.name)
+        with _named("write", final):
+            try:
+                hidden.replace(final)
+            except FileNotFoundError as error:
+                if self._is_published(final, staged):
+                    return
+                raise FencedError(f"{hidden} has disappeared: another run of this connector has removed it") from error
+
+    def discard(self, staged: StagedFile) -> None:
+        with _named("remove", hidden := self._hidden(staged)):
+            hidden.unlink(missing_ok=True)
+
+    def staged(self, prefix: str = "") -> Iterator[StagedFile]:
+        folder, _, _ = prefix.rpartition("/")
+        for path in self._paths(f"{folder}/" if folder else ""):
+            name = self._name(path)
+            if (match := _HIDDEN.fullmatch(path.name)) and path.is_file():
+                final = f"{name.removesuffix(path.name)}{match['name']}"
+                if final.startswith(prefix):
+                    yield StagedFile(final, 0, {"hidden": name})
+
+    def remove(self, file: PlacedFile) -> bool:
+        path = self._path(file.name)
+        with _named("remove", path):
+            if (now := self._seen(file.name, path)) is None or now.version != file.version:
+                return False
+            path.unlink()
+        return True
+
+    def settle(self, names: Iterable[str]) -> None:
+        for folder in {self._path(name).parent for name in names}:
+            with _named("write", folder):
+                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+
+    def _path(self, name: str) -> Path:
+        return Path(self.at.path, name)
+
+    def _hidden(self, staged: StagedFile) -> Path:
+        return self._path(staged.facts["hidden"])
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.at.path).as_posix()
+
+    def _seen(self, name: str, path: Path) -> PlacedFile | None:
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise system_error(f"cannot look at {path}", error) from error
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return PlacedFile(name, status.st_size, status.st_mtime_ns // 1_000_000, _version(status))
+
+    def _is_published(self, final: Path, staged: StagedFile) -> bool:
+        with contextlib.suppress(OSError):
+            return final.stat().st_ino == staged.facts.get("inode")
+        return False
+
+    def _paths(self, prefix: str) -> Iterator[Path]:
+        """Files whose names begin with a prefix, hidden ones too, in the order of their names' bytes."""
+        folder, _, begin = prefix.rpartition("/")
+        yield from _below(self._path(folder), begin)
+
+
+class _LocalStaging:
+    def __init__(self, name: str, hidden: Path, file: BinaryIO) -> None:
+        self._name, self._path, self._file, self._size = name, hidden, file, 0
+
+    def write(self, data: Any, /) -> int:
+        with _named("write", self._path):
+            written = self._file.write(data)
+        self._size += written
+        return written
+
+    def finish(self) -> StagedFile:
+        with _named("write", self._path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            inode = os.fstat(self._file.fileno()).st_ino
+            self._file.close()
+        folder, _, _ = self._name.rpartition("/")
+        hidden = f"{folder}/{self._path.name}" if folder else self._path.name
+        return StagedFile(self._name, self._size, {"hidden": hidden, "inode": inode})
+
+    def abort(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+def _below(folder: Path, begin: str) -> Iterator[Path]:
+    with _named("list", folder):
+        try:
+            found = [entry for entry in os.scandir(folder) if entry.name.startswith((begin, f".{begin}"))]
+        except (FileNotFoundError, NotADirectoryError):
+            return
+    # A folder is where its files are: `a.b` is before `a/b`.
+    for entry in sorted(found, key=lambda each: os.fsencode(f"{each.name}/" if each.is_dir() else each.name)):
+        if not entry.is_dir():
+            yield Path(entry.path)
+        elif not entry.name.startswith("."):
+            yield from _below(Path(entry.path), "")
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def _version(status: os.stat_result) -> str:
+    return f"{status.st_ino}-{status.st_mtime_ns}"
+
+
+@contextlib.contextmanager
+def _named(verb: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise system_error(f"cannot {verb} {path}", error) from error

@@ -1,0 +1,58 @@
+"""Opens places by their addresses."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.places.address import LOCAL, Address, address
+from airflow_kconnect.places.base import Place
+from airflow_kconnect.places.local import LocalPlace
+
+_MODULES = {"s3": ("boto3", "s3")}
+"""Scheme -> the library of its store, and the extra that brings it."""
+
+
+def open_place(text: str, values: Mapping[str, Any], key: str = "directory") -> Place:
+    """The place of an address; nothing is connected yet.
+
+    :param values: of the keys of stores; see `keys.define_store_keys`. :param key: the one with the address.
+    :raises ConfigError: the address is none, or the library for its store is missing.
+    """
+    try:
+        at = address(text)
+    except ValueError as error:
+        raise ConfigError({key: [str(error)]}) from error
+    if at.scheme == LOCAL:
+        return LocalPlace(at)
+    if at.scheme not in _MODULES:
+        raise ConfigError({key: [f"is {at}, and {at.scheme}:// is not supported yet"]})
+    module, extra = _MODULES[at.scheme]
+    if importlib.util.find_spec(module) is None:
+        text = f"is {at}, and the Python package `{module}` is missing: pip install 'airflow-kconnect[{extra}]'"
+        raise ConfigError({key: [text]})
+    return _opened(at, values)
+
+
+def _opened(at: Address, values: Mapping[str, Any]) -> Place:
+    from airflow_kconnect.places.s3 import S3Place, S3Settings
+
+    return S3Place(
+        at,
+        S3Settings(
+            endpoint=values.get("store.endpoint"),
+            region=values.get("store.region"),
+            path_style=values.get("store.path.style"),
+            proxy=_plain(values.get("store.proxy")),
+            ca_file=values.get("store.ca.file"),
+            access_key_id=values.get("store.access.key.id"),
+            secret_access_key=_plain(values.get("store.secret.access.key")),
+            session_token=_plain(values.get("store.session.token")),
+        ),
+    )
+
+
+def _plain(value: Any) -> str | None:
+    return None if value is None else str(getattr(value, "value", value))

@@ -1,0 +1,217 @@
+"""The contract of places, which folders and object stores keep alike."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from airflow_kconnect.connect.errors import DataError, FencedError
+from airflow_kconnect.places import s3
+from airflow_kconnect.places.base import Place, StagedFile
+from airflow_kconnect.places.registry import open_place
+from tests.support import unique
+from tests.support.stores import Store, moto_store, s3_store
+
+_PART = 5 * 1024 * 1024
+
+Open = Callable[[], Place]
+
+
+@pytest.fixture(scope="module", params=["file", "s3", "moto"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    if request.param == "file":
+        yield Store(str(tmp_path_factory.mktemp("place")), {})
+    else:
+        with moto_store() if request.param == "moto" else s3_store(tmp_path_factory.mktemp("s3")) as made:
+            yield made
+
+
+@pytest.fixture
+def opened(store: Store) -> Open:
+    """Another one of the same address each time, as in another process."""
+    return partial(open_place, f"{store.address}/{unique('place')}", store.settings)
+
+
+@pytest.fixture
+def place(opened: Open) -> Place:
+    return opened()
+
+
+def skip_moto(store: Store) -> None:
+    if store.address == "s3://moto":
+        pytest.skip("moto answers with an error of its own where an upload is gone")
+
+
+def stage(place: Place, name: str, text: bytes = b"text") -> StagedFile:
+    staging = place.stage(name)
+    staging.write(text)
+    return staging.finish()
+
+
+def write(place: Place, name: str, text: bytes = b"text") -> None:
+    place.publish(stage(place, name, text))
+
+
+def names(place: Place, prefix: str = "") -> list[str]:
+    return [file.name for file in place.files(prefix)]
+
+
+class TestFiles:
+    def test_are_in_the_order_of_their_names_with_those_in_folders(self, place: Place) -> None:
+        for name in ("t/b", "t.x", "t/a+1", "t/a", "u", "t/c/d"):
+            write(place, name)
+        assert names(place) == ["t.x", "t/a", "t/a+1", "t/b", "t/c/d", "u"]
+
+    def test_are_found_by_the_beginning_of_their_names(self, place: Place) -> None:
+        for name in ("t/p=1/t+1+0", "t/p=1/t+10+0", "t/p=10/t+1+0", "t+1"):
+            write(place, name)
+        assert names(place, "t/p=1/t+1+") == ["t/p=1/t+1+0"]
+        assert names(place, "t/p=1") == ["t/p=1/t+1+0", "t/p=1/t+10+0", "t/p=10/t+1+0"]
+
+    def test_of_a_place_without_any_there_are_none(self, place: Place) -> None:
+        assert names(place) == []
+        assert names(place, "a/b") == []
+
+    def test_more_than_a_store_lists_at_once_are_all_found(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(s3, "_PAGE", 3)
+        for number in range(10):
+            write(place, f"{number:05d}")
+        assert len(names(place)) == 10
+
+    def test_have_their_size(self, place: Place) -> None:
+        write(place, "t/a", b"12345")
+        (file,) = place.files()
+        assert file.size == 5
+        assert place.find("t/a") == file
+
+    def test_that_are_missing_are_not_found(self, place: Place) -> None:
+        write(place, "t/a")
+        assert place.find("t/b") is None
+        assert place.find("t") is None
+
+
+class TestStaging:
+    def test_a_staged_file_is_hidden(self, place: Place) -> None:
+        stage(place, "t/a")
+        assert names(place) == []
+        assert place.find("t/a") is None
+
+    def test_it_is_published_by_another_process_from_json(self, place: Place, opened: Open) -> None:
+        staged = stage(pickle.loads(pickle.dumps(place)), "t/a", b"content")  # noqa: S301
+        opened().publish(StagedFile.from_json(staged.to_json()))
+        (file,) = place.files()
+        with place.read(file) as reader:
+            assert reader.read() == b"content"
+
+    def test_a_large_one_is_complete(self, place: Place) -> None:
+        text = bytes(range(256)) * 4096
+        staging = place.stage("large", _PART)
+        for _ in range(13):
+            staging.write(text)
+        staged = staging.finish()
+        assert staged.size == 13 * len(text)
+        place.publish(staged)
+        with place.read(next(place.files())) as reader:
+            assert reader.read() == text * 13
+
+    def test_an_empty_one_is_a_file(self, place: Place) -> None:
+        place.publish(place.stage("empty").finish())
+        (file,) = place.files()
+        assert file.size == 0
+
+    def test_it_replaces_a_file_of_its_name(self, place: Place) -> None:
+        write(place, "t/a", b"old")
+        write(place, "t/a", b"new")
+        (file,) = place.files()
+        with place.read(file) as reader:
+            assert reader.read() == b"new"
+
+    def test_to_publish_again_changes_nothing(self, place: Place, opened: Open) -> None:
+        staged = stage(place, "t/a")
+        place.publish(staged)
+        before = place.find("t/a")
+        opened().publish(staged)
+        assert place.find("t/a") == before
+
+    def test_what_was_discarded_cannot_be_published(self, store: Store, place: Place, opened: Open) -> None:
+        skip_moto(store)
+        staged = stage(place, "t/a")
+        opened().discard(staged)
+        with pytest.raises(FencedError, match="another run of this connector"):
+            place.publish(staged)
+        assert names(place) == []
+
+    def test_to_discard_again_does_nothing(self, place: Place) -> None:
+        staged = stage(place, "t/a")
+        place.discard(staged)
+        place.discard(staged)
+
+    def test_what_was_aborted_leaves_nothing(self, place: Place) -> None:
+        staging = place.stage("t/a")
+        staging.write(b"text")
+        staging.abort()
+        assert list(place.staged()) == []
+
+    def test_what_others_have_left_is_found_by_the_beginning_of_its_name(self, place: Place, opened: Open) -> None:
+        stage(place, "t/p=1/t+1+0")
+        place.stage("t/p=1/t+1+5").write(b"killed meanwhile")
+        stage(place, "t/p=1/t+10+0")
+        assert [each.name for each in opened().staged("t/p=1/t+1+")] == ["t/p=1/t+1+0", "t/p=1/t+1+5"]
+
+    def test_what_others_have_left_can_be_discarded(self, store: Store, place: Place, opened: Open) -> None:
+        skip_moto(store)
+        staged = stage(place, "t/a")
+        for left in opened().staged():
+            opened().discard(left)
+        with pytest.raises(FencedError):
+            place.publish(staged)
+        assert list(place.staged()) == []
+
+
+class TestRemove:
+    def test_a_file_as_it_was_seen(self, place: Place) -> None:
+        write(place, "t/a")
+        (file,) = place.files()
+        assert place.remove(file)
+        assert names(place) == []
+
+    def test_not_one_that_has_replaced_it(self, place: Place) -> None:
+        write(place, "t/a", b"old")
+        (file,) = place.files()
+        write(place, "t/a", b"new!")
+        assert not place.remove(file)
+        assert names(place) == ["t/a"]
+
+    def test_one_that_is_gone_is_no_error(self, place: Place) -> None:
+        write(place, "t/a")
+        (file,) = place.files()
+        place.remove(file)
+        assert not place.remove(file)
+
+
+class TestRead:
+    def test_it_can_seek(self, place: Place) -> None:
+        write(place, "t/a", b"0123456789")
+        with place.read(next(place.files())) as reader:
+            reader.seek(-3, 2)
+            assert reader.read(2) == b"78"
+            reader.seek(2)
+            assert reader.read() == b"23456789"
+            assert reader.read() == b""
+
+    def test_a_file_that_was_replaced_is_an_error(self, place: Place) -> None:
+        write(place, "t/a", b"old")
+        (file,) = place.files()
+        write(place, "t/a", b"new!")
+        with pytest.raises(DataError, match="was replaced"), place.read(file) as reader:
+            reader.read()
+
+    def test_a_file_that_was_removed_is_an_error(self, place: Place) -> None:
+        write(place, "t/a")
+        (file,) = place.files()
+        place.remove(file)
+        with pytest.raises(DataError, match="removed after it was found"), place.read(file) as reader:
+            reader.read()
