@@ -274,9 +274,16 @@ class SinkJobs:
 
 def first_shapes(frame: RecordFrame) -> dict[int, Shape]:
     """The shape of the first good value in each Spark partition that has one."""
+    tags = {row["split"]: row["tag"] for row in first_tags(frame).collect()}
+    return {split: frame.value.shapes[tag] for split, tag in tags.items() if tag is not None}
+
+
+def first_tags(frame: RecordFrame) -> DataFrame:
+    """The tag of that value for each Spark partition, or null."""
     from pyspark.sql import functions as F
 
     tag = F.col(frame.value.tag) if frame.value.tag else F.lit(0)
-    good = frame.df.where(F.col("error").isNull() & tag.isNotNull())
-    firsts = good.groupBy(F.spark_partition_id().alias("split")).agg(F.min_by(tag, "kafka_offset").alias("tag"))
-    return {row["split"]: frame.value.shapes[row["tag"]] for row in firsts.collect()}
+    # No `where`: up to 4.1 Spark would replace the columns in it by what they are computed from, stage by stage down to
+    # the reader, and they name each other so often that a plan of four shapes takes minutes and a gigabyte.
+    offset = F.when(F.col("error").isNull() & tag.isNotNull(), F.col("kafka_offset"))
+    return frame.df.groupBy(F.spark_partition_id().alias("split")).agg(F.min_by(tag, offset).alias("tag"))
