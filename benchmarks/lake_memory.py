@@ -1,4 +1,4 @@
-"""``python -m benchmarks.lake_memory``: what a table sink holds, for N and 5 N records, and for many partitions.
+"""``python -m benchmarks.lake_memory``: what a table sink holds, for N, 5 N and 10 N records, and for many partitions.
 
 Each run is a spark-submit of its own, which appends to an Iceberg table of its own. Needs a Spark that Iceberg has been
 released for. The heap is that of Spark's default, 1 GB; what it holds is read from the log of its collector.
@@ -29,21 +29,19 @@ Peaks = dict[str, int]
 
 @app.command()
 def main(
-    records: Annotated[int, typer.Option(help="Records; five times as many follow.")] = 1_000_000,
-    paths: Annotated[int, typer.Option(help="Partition paths of the last table.")] = 1000,
+    records: Annotated[int, typer.Option(help="Records; five and ten times as many follow.")] = 1_000_000,
+    paths: Annotated[int, typer.Option(help="Partition paths of the tables that have most of them.")] = 1000,
     output: Annotated[Path, typer.Option(help="Results go to this JSON file.")] = results.FOLDER / "lake_memory.json",
 ) -> None:
     """Print the highest memory of each kind of process and of the heap, in MB; it must not grow."""
     say = environment.console()
     with environment.broker(say) as place:
         runs = _Runs(place.bootstrap, place.folder, paths)
-        few, many = runs.filled("few", records), runs.filled("many", records * 5)
-        found = {
-            f"{records:,} records": runs.appended(few, "", say),
-            f"{records * 5:,} records": runs.appended(many, "", say),
-            f"{records:,} records, {paths:,} partition paths": runs.appended(few, "shop", say),
-            f"{records * 5:,} records, {paths:,} partition paths": runs.appended(many, "shop", say),
-        }
+        found: dict[str, Peaks] = {}
+        for times in (1, 5, 10):
+            topic = runs.filled(f"times-{times}", records * times)
+            for by, text in {"": "", "bucket(10, shop)": ", 10 partition paths", "shop": f", {paths:,} paths"}.items():
+                found[f"{records * times:,} records{text}"] = runs.appended(topic, by, say)
     results.write(output, [], facts={"paths": str(paths)}, peaks=found)
     say(_table(found))
     say(f"Results: {output}")
@@ -81,7 +79,7 @@ class _Runs:
 
     def appended(self, topic: str, partition_by: str, say: Say) -> Peaks:
         """One run from the beginning of a topic into a new table."""
-        name = f"{topic}-{partition_by or 'whole'}"
+        name = f"{topic}-by-{len(partition_by)}"
         log = self._folder / f"{name}.gc"
         config = {
             "name": name,

@@ -101,13 +101,17 @@ def _watch(process: psutil.Popen, peaks: dict[str, int]) -> None:
             children = process.children(recursive=True)
         for part in (process, *children):
             with contextlib.suppress(psutil.Error):
-                kind = "jvm" if "java" in part.name() else _python_kind(part)
+                kind = _kind(part)
                 peaks[kind] = max(peaks.get(kind, 0), part.memory_info().rss >> 20)
         threading.Event().wait(0.2)
 
 
-def _python_kind(process: psutil.Process) -> str:
-    command = " ".join(process.cmdline())
+def _kind(process: psutil.Process) -> str:
+    program, *rest = process.cmdline() or [""]
+    # Not by its name: a child of the JVM that is about to be another program has the name of a thread.
+    if Path(program).name == "java":
+        return "jvm"
+    command = " ".join(rest)
     if "connector_job" in command:
         return "driver"
     return "worker" if "pyspark" in command else "other"

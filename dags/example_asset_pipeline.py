@@ -6,8 +6,6 @@ A source's task makes an asset event for each topic that it has written records 
 A run that finds nothing new makes none, so the sink's DAG does not run for nothing.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable

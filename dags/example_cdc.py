@@ -14,19 +14,16 @@ no process: the replication slot keeps the changes, and with them WAL. So watch 
 no longer wanted.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 
-# With schemas: the sink makes columns of the fields.
+# With schemas, as JsonConverter does it unless it is told not to: the sink makes columns of the fields.
 JSON = {
-    f"{part}.converter{key}": value
-    for part in ("key", "value")
-    for key, value in {"": "org.apache.kafka.connect.json.JsonConverter", ".schemas.enable": "true"}.items()
+    "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
 }
 SOURCE = {
     "name": "shop-cdc",

@@ -10,8 +10,6 @@ What it needs:
 Each run moves what is new since the last one, exactly once: append lines to the file and run it again.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable

@@ -4,8 +4,6 @@ It needs the same connections and the same folder as `example_file_pipeline`, an
 `east.txt` and `west.txt`. The sink starts after the two sources, since it reads their topics.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from airflow.sdk import DAG, CronDataIntervalTimetable

@@ -4,8 +4,6 @@ It needs the same connections and the same folder as `example_file_pipeline`, an
 another program writes to. Airflow's triggerer looks at the sink's lag; between its runs there is no other process.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, Asset, AssetWatcher

@@ -8,8 +8,6 @@ Each run takes what has changed since the last one into the table, exactly once:
 updated, cancelled ones deleted.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable

@@ -4,8 +4,6 @@ It needs the same connections and the same folder as `example_file_pipeline`, an
 `cities.txt`, `north.txt` and `south.txt`. The connector files are in `connectors/`, beside this file.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable, TaskGroup

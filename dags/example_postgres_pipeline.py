@@ -11,8 +11,6 @@ On the machines that run Spark it needs `airflow-kconnect[spark,jdbc]`. Java's d
 Each run moves the rows that are new since the last one: insert rows and run it again.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable

@@ -4,8 +4,6 @@ Register connectors with Kafka Connect's REST API or with `kconnect apply`; the 
 has no DAG of its own: without registered connectors nothing appears.
 """
 
-from __future__ import annotations
-
 from airflow_kconnect import registered_connector_dags
 
 # Connectors without `kconnect.schedule` run once per hour.

@@ -6,8 +6,6 @@ It needs the same connections and the same folder as `example_file_pipeline`, an
 Each run moves the rows that are new since the last one, exactly once: insert rows and run it again.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable

@@ -3,8 +3,6 @@
 It needs the same connections and the same folder as `example_file_pipeline`; the file is `notes.txt`.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable
