@@ -23,7 +23,7 @@ from benchmarks.topics import Topics
 app = typer.Typer(add_completion=False)
 
 _FIELDS = {"id": "int64", "shop": "int32", "item": "string", "amount": "double"}
-_COLLECTION = re.compile(r"Pause .* (\d+)M->(\d+)M\(")
+_COLLECTION = re.compile(r"Pause (\w+).* (\d+)M->(\d+)M\(")
 Peaks = dict[str, int]
 
 
@@ -101,13 +101,15 @@ class _Runs:
 
 
 def _heap(log: str) -> Peaks:
-    """The most that the heap held before and after a collection, in MB."""
-    found = [(int(before), int(after)) for before, after in _COLLECTION.findall(log)]
-    return {"heap": max(before for before, _ in found), "heap after a collection": max(after for _, after in found)}
+    """The most that the heap held, in MB, and the most of it that was no garbage."""
+    found = [(kind, int(before), int(after)) for kind, before, after in _COLLECTION.findall(log)]
+    # A young collection that finds no room leaves everything: only a full one says what is alive.
+    alive = [after for kind, _, after in found if kind == "Full"]
+    return {"heap": max(before for _, before, _ in found), "heap after a full collection": max(alive, default=0)}
 
 
 def _table(found: dict[str, Peaks]) -> str:
-    columns = ("driver", "jvm", "heap", "heap after a collection", "worker")
+    columns = ("driver", "jvm", "heap", "heap after a full collection", "worker")
     lines = [f"| MB | {' | '.join(columns)} |", f"|---{'|---:' * len(columns)}|"]
     lines += [f"| {run} | {' | '.join(str(peaks.get(kind, '')) for kind in columns)} |" for run, peaks in found.items()]
     return "\n".join(lines)
