@@ -47,6 +47,12 @@ def constant(df: DataFrame, column: Column) -> str | None:
     return None if value is None else str(value.toString())
 
 
+def is_same(df: DataFrame, one: Column, other: Column) -> bool:
+    """Whether two columns are the same in all rows, as far as Spark can tell without looking at any."""
+    plans = [df.select(column.alias("text"))._jdf.queryExecution().optimizedPlan() for column in (one, other)]
+    return bool(plans[0].sameResult(plans[1]))
+
+
 def routed(frame: RecordFrame, settings: TableSettings) -> RecordFrame:
     """The frame with the column `ROUTES`; records that go nowhere are bad."""
     routing = settings.routing

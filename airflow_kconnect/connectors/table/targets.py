@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.connector.planned import PlanRecords
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.routes import ERROR, READ_FROM, ROUTES, constant, routed, topic_of
-from airflow_kconnect.connectors.table.routing import by_record, full_name, table_of
+from airflow_kconnect.connectors.table.routes import ERROR, READ_FROM, ROUTES, constant, is_same, routed, topic_of
+from airflow_kconnect.connectors.table.routing import TOPIC, by_record, full_name, table_of
 from airflow_kconnect.connectors.table.settings import TableSettings
 from airflow_kconnect.connectors.table.shapes import PartShape, ShapeBook, only, shapes_of
 
@@ -98,9 +98,8 @@ class Targets:
         """
         if by_record(self._routing) or self._routing.patterns:
             return self._named(records)
-        for topic in records.plan.topics:
-            if topic not in self._topics and (name := self._topic_name(records, topic)) is not None:
-                self._topics[topic] = table_of(self._routing, name)
+        new = [topic for topic in records.plan.topics if topic not in self._topics]
+        self._topics |= {topic: table_of(self._routing, name) for topic, name in self._topic_names(records, new)}
         if any(topic not in self._topics for topic in records.plan.topics):
             return self._named(records)
         return self._of_topics(records)
@@ -112,10 +111,19 @@ class Targets:
             self._book.add(name, shapes)
         return replace(target, shapes=tuple(self._book.of(target.name)))
 
-    def _topic_name(self, records: PlanRecords, topic: str) -> str | None:
-        """The topic's name after all transformations; None: it depends on records, as that of dead letters does."""
-        frame = records.look([topic])
-        return topic if frame.topic is None else constant(frame.df, topic_of(frame))
+    def _topic_names(self, records: PlanRecords, topics: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The topics with their names after all transformations; not those that depend on records, as those of dead
+        letters do.
+        """
+        # A frame has the cases of all shapes: with dozens of topics, one for each would take minutes.
+        if len(topics) > 1 and (TOPIC not in self._routing.name_format or _keeps_topics(records.look(topics))):
+            yield from zip(topics, topics, strict=True)
+            return
+        for topic in topics:
+            frame = records.look([topic])
+            name = topic if frame.topic is None else constant(frame.df, topic_of(frame))
+            if name is not None:
+                yield topic, name
 
     def _of_topics(self, records: PlanRecords) -> list[Target]:
         tables: dict[str, list[str]] = defaultdict(list)
@@ -197,6 +205,13 @@ class Targets:
         except ValueError as error:
             text = f"names the table {name!r}, which is not the name of a table: {error}"
             raise ConfigError({"table.name.format": [text]}, self._settings.connector) from error
+
+
+def _keeps_topics(frame: RecordFrame) -> bool:
+    """Whether transformations leave the topics of all records as they are."""
+    if frame.topic is None:
+        return True
+    return READ_FROM in frame.carried and is_same(frame.df, topic_of(frame), F.col(READ_FROM))
 
 
 def _tag(frame: RecordFrame, part: str) -> Column:
