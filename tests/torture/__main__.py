@@ -19,7 +19,9 @@ from tests.support.databases.postgres import PostgresServer
 from tests.torture.cluster import Cluster
 from tests.torture.connectors import PostgresSource
 from tests.torture.kinds import ALL
+from tests.torture.others import start_session
 from tests.torture.player import Outcome, Player
+from tests.torture.tables import TableSink
 
 app = typer.Typer(add_completion=False)
 
@@ -52,6 +54,7 @@ def main(
         return servers[-1]
 
     PostgresSource.server = staticmethod(server)
+    TableSink.session = staticmethod(cache(start_session))
     broken = 0
     try:
         cluster.start()

@@ -9,7 +9,7 @@ import json
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import ClassVar
 
@@ -45,6 +45,10 @@ class Tortured(ABC):
     failpoints: ClassVar[tuple[str, ...]]
     hosted: ClassVar[bool] = False
     """A Java class, in a Connect worker instead of Spark."""
+    others: ClassVar[tuple[str, ...]] = ()
+    """What other programs do to its target: see `disturb`."""
+    set_back: ClassVar[bool] = False
+    """Whether a run must refuse an older copy of its target."""
 
     def __init__(self, name: str, folder: Path, kafka: KafkaSide, rng: random.Random) -> None:
         self.name, self.folder, self.kafka, self.rng = name, folder, kafka, rng
@@ -77,7 +81,7 @@ class Tortured(ABC):
     def arrived(self) -> list[int]:
         """All that has arrived."""
 
-    def expected(self) -> range:
+    def expected(self) -> Collection[int]:
         """All that must have arrived."""
         return range(self.added)
 
@@ -92,6 +96,18 @@ class Tortured(ABC):
     def backup(self) -> Callable[[], None] | None:
         """Copy the target; returns what puts the copy in the target's place, None if the target has no offsets."""
         return None
+
+    def copy(self) -> Callable[[], None]:
+        """Copy the target; returns what puts the copy in the target's place. Only where `set_back` is true."""
+        raise NotImplementedError
+
+    def disturb(self, what: str) -> bool:
+        """Do to the target what another program does, one of `others`; False: it is not there yet, or was too busy."""
+        raise NotImplementedError
+
+    def other_problems(self) -> list[str]:
+        """Promises besides `expected` that were broken, at the end."""
+        return []
 
     def settle(self) -> None:
         """Called before the last runs, which must move everything."""

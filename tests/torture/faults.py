@@ -108,7 +108,41 @@ class RecordsDeleted:
         return f"retention deletes {'unread records' if self.unread else 'what was read'}, run"
 
 
-Fault = Kill | Zombie | Race | BrokerFault | OffsetsExpire | TopicRecreated | TargetRestored | RecordsDeleted
+@dataclass(frozen=True)
+class TargetSetBack:
+    """An older copy takes the place of the target: a run must refuse. Only for sinks whose offsets are in Kafka."""
+
+    def __str__(self) -> str:
+        return "an older copy takes the target's place, run"
+
+
+@dataclass(frozen=True)
+class Others:
+    """Other programs work on the target while a run has stopped there, and some more while it continues.
+
+    :param first: what they do while it has stopped. :param later: while it continues.
+    """
+
+    when: When
+    first: str
+    later: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.first} {self.when}" + "".join(f", then {each}" for each in self.later)
+
+
+Fault = (
+    Kill
+    | Zombie
+    | Race
+    | BrokerFault
+    | OffsetsExpire
+    | TopicRecreated
+    | TargetRestored
+    | RecordsDeleted
+    | TargetSetBack
+    | Others
+)
 
 
 @dataclass(frozen=True)
@@ -128,7 +162,14 @@ class Step:
 
 
 def schedule(
-    seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int, extra: Sequence[Callable[[], Fault]] = ()
+    seed: str,
+    failpoints: Sequence[str],
+    *,
+    sink: bool,
+    nodes: int,
+    extra: Sequence[Callable[[], Fault]] = (),
+    others: Sequence[str] = (),
+    set_back: bool = False,
 ) -> list[Step]:
     """Three to five steps, for a sink perhaps one more.
 
@@ -137,11 +178,15 @@ def schedule(
     :param nodes: brokers of the cluster; with more than one of them, every second fault is a broker's.
     :param extra: faults that only some connectors or seeds know; the last step may be unread records that are deleted
         if there are any.
+    :param others: what other programs do to the target. :param set_back: the last step may be an older target.
     """
-    dice = _Dice(random.Random(f"schedule {seed}"), failpoints, nodes)
+    dice = _Dice(random.Random(f"schedule {seed}"), failpoints, nodes, others)
     rng = dice.rng
     kinds: list[Callable[[], Fault]] = [dice.kill, dice.zombie, dice.race, dice.broker, *[OffsetsExpire] * 2 * sink]
     kinds += [*extra] * 2
+    if others:
+        more: list[Callable[[], Fault]] = [dice.kill, dice.zombie, dice.race, dice.others_at_work]
+        kinds += [*more, *more, dice.broker, dice.others_at_work]
     steps = [
         Step(
             records=rng.choice((1, 50, 500, 3000)),
@@ -151,9 +196,15 @@ def schedule(
         for k in range(rng.randint(3, 5))
     ]
     if sink and rng.random() < 0.75:
-        last = RecordsDeleted(unread=True) if extra and rng.random() < 0.5 else TopicRecreated()
+        last = _last(rng, unread=bool(extra), set_back=set_back)
         steps.append(Step(rng.choice((1, 50, 500)), False, last))
     return steps
+
+
+def _last(rng: random.Random, *, unread: bool, set_back: bool) -> Fault:
+    if set_back and rng.random() < 0.4:
+        return TargetSetBack()
+    return RecordsDeleted(unread=True) if unread and rng.random() < 0.5 else TopicRecreated()
 
 
 @dataclass(frozen=True)
@@ -163,6 +214,7 @@ class _Dice:
     rng: random.Random
     failpoints: Sequence[str]
     nodes: int
+    others: Sequence[str] = ()
 
     def when(self) -> When:
         if self.rng.random() < 0.7:
@@ -174,6 +226,10 @@ class _Dice:
 
     def zombie(self) -> Zombie:
         return Zombie(self.when())
+
+    def others_at_work(self) -> Others:
+        later = tuple(self.rng.choice(self.others) for _ in range(self.rng.choice((0, 0, 1, 3))))
+        return Others(self.when(), self.rng.choice(self.others), later)
 
     def race(self) -> Race:
         return Race(tuple(round(self.rng.uniform(0, 3), 1) for _ in range(self.rng.choice((1, 1, 2)))))

@@ -115,6 +115,10 @@ class KafkaSide:
         producer.abort_transaction(_PATIENCE_S)
 
     def records(self, topic: str) -> list[tuple[str | None, str]]:
+        """`pairs` as texts."""
+        return [(key.decode() if key else None, value.decode()) for key, value in self.pairs(topic)]
+
+    def pairs(self, topic: str) -> list[tuple[bytes | None, bytes]]:
         """Key and value of all committed records of a topic; nothing if there is no such topic.
 
         :raises AssertionError: a transaction is still open.
@@ -168,7 +172,7 @@ class KafkaSide:
         yield attempts()
 
 
-def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[str | None, str]]:
+def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[bytes | None, bytes]]:
     """The records below the ends; offsets of markers and of aborted records hold none."""
     waiting = set(ends)
     while waiting:
@@ -178,7 +182,7 @@ def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[str | Non
         if error is None:
             key, value = message.key(), message.value()
             assert value is not None
-            yield key.decode() if key else None, value.decode()
+            yield key, value
         elif error.code() == KafkaError._PARTITION_EOF:
             waiting.discard(message.partition())
         elif not error.retriable():

@@ -24,10 +24,12 @@ from tests.torture.faults import (
     Fault,
     Kill,
     OffsetsExpire,
+    Others,
     Race,
     RecordsDeleted,
     Step,
     TargetRestored,
+    TargetSetBack,
     TopicRecreated,
     When,
     Zombie,
@@ -93,7 +95,15 @@ class Player:
         promised = kind.exactly_once if kind.sink else exactly_once
         nodes = len(cluster.brokers)
         extra = _extra_faults(self._connector) if seed >= WITH_ALL_FAULTS else ()
-        self._steps = schedule(f"{kind.kind}, {seed}", kind.failpoints, sink=kind.sink, nodes=nodes, extra=extra)
+        self._steps = schedule(
+            f"{kind.kind}, {seed}",
+            kind.failpoints,
+            sink=kind.sink,
+            nodes=nodes,
+            extra=extra,
+            others=kind.others,
+            set_back=kind.set_back,
+        )
         self._outcome = Outcome(kind.kind, seed, nodes, bool(promised), [str(step) for step in self._steps])
         self._jobs: list[Job] = []
 
@@ -130,10 +140,14 @@ class Player:
                 self._race(step.fault)
             case BrokerFault():
                 self._broker(step.fault)
+            case Others():
+                self._others(step.fault)
             case _:
                 self._of_sink(step.fault, step.records)
 
-    def _of_sink(self, fault: OffsetsExpire | TopicRecreated | TargetRestored | RecordsDeleted, records: int) -> None:
+    def _of_sink(
+        self, fault: OffsetsExpire | TopicRecreated | TargetRestored | TargetSetBack | RecordsDeleted, records: int
+    ) -> None:
         match fault:
             case OffsetsExpire():
                 if self._forget_group():
@@ -143,6 +157,8 @@ class Player:
                 self._recreate(records)
             case TargetRestored():
                 self._restore_target()
+            case TargetSetBack():
+                self._set_back(records)
             case RecordsDeleted(unread=True):
                 self._delete_unread(records)
             case RecordsDeleted():
@@ -212,6 +228,22 @@ class Player:
                 self._cluster.bring_back(fault.how, fault.node)
             self._wait(job)
 
+    def _others(self, fault: Others) -> None:
+        with self._at(fault.when) as job:
+            if job is None:
+                return
+            self._disturb(fault.first)
+            job.reached.unlink(missing_ok=True)
+            for what in fault.later:
+                if job.process.poll() is None:
+                    self._disturb(what)
+            if self._wait(job) == EXIT_CONFIG_OR_DATA:
+                self._outcome.problems.append(f"a run beside other programs takes the target for wrong: {job.output}")
+
+    def _disturb(self, what: str) -> None:
+        if self._connector.disturb(what):
+            self._strike(what)
+
     def _forget_group(self) -> bool:
         return self._connector.kafka.delete_group(f"connect-{self._connector.name}")
 
@@ -232,6 +264,17 @@ class Player:
         restore()
         self._strike("restored target")
         self._wait(self._start())
+
+    def _set_back(self, records: int) -> None:
+        self._settle()
+        put_back = self._connector.copy()
+        self._connector.add(records)
+        self._finish()
+        put_back()
+        self._connector.add(records)
+        self._strike("older target")
+        if (code := self._wait(self._start())) != EXIT_CONFIG_OR_DATA:
+            self._outcome.problems.append(f"a run over a target that was set back ended with {code}")
 
     def _delete_read(self) -> None:
         """Once all has arrived, the topic may lose it; the run after it finds what is new."""
@@ -304,7 +347,7 @@ class Player:
 
 def _is_last(fault: Fault) -> bool:
     """A fault after which the connector refuses to run: everything is counted before it."""
-    return isinstance(fault, TopicRecreated) or fault == RecordsDeleted(unread=True)
+    return isinstance(fault, TopicRecreated | TargetSetBack) or fault == RecordsDeleted(unread=True)
 
 
 def _extra_faults(connector: Tortured) -> list[Callable[[], Fault]]:
@@ -326,6 +369,7 @@ def count(connector: Tortured, outcome: Outcome) -> None:
         outcome.problems.append(f"{len(strangers)} records were never committed: {strangers[:5]} ...")
     if outcome.doubled and outcome.exactly_once:
         outcome.problems.append(f"{outcome.doubled} records are doubled")
+    outcome.problems += connector.other_problems()
 
 
 def _victims(job: Job, whom: str) -> list[psutil.Process]:

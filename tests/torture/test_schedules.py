@@ -9,9 +9,11 @@ from tests.torture.faults import (
     BrokerFault,
     Kill,
     OffsetsExpire,
+    Others,
     Race,
     RecordsDeleted,
     TargetRestored,
+    TargetSetBack,
     TopicRecreated,
     Zombie,
     schedule,
@@ -41,6 +43,16 @@ def test_extra_faults_happen_where_they_are_known(fault: TargetRestored | Record
 def test_without_extra_faults_schedules_are_what_they_were() -> None:
     steps = [step for seed in range(100) for step in schedule(str(seed), SINK_FAILPOINTS, sink=True, nodes=1)]
     assert not any(isinstance(step.fault, TargetRestored | RecordsDeleted) for step in steps)
+
+
+@pytest.mark.parametrize("fault", [Others, TargetSetBack])
+def test_tables_are_also_disturbed_by_other_programs_and_set_back(fault: type) -> None:
+    steps = [
+        step
+        for seed in range(100)
+        for step in schedule(str(seed), SINK_FAILPOINTS, sink=True, nodes=1, others=["compaction"], set_back=True)
+    ]
+    assert any(isinstance(step.fault, fault) for step in steps)
 
 
 def test_sources_have_no_group_whose_offsets_expire() -> None:

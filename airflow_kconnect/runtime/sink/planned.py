@@ -111,6 +111,7 @@ class PlannedRun(SinkRun):
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
         plan = resumed or self._plans.begin(producer, _ranges(splits), self._reached)  # 1
+        failpoint("planned")
         tables: Collection[str]
         if resumed is not None and self._is_published:
             tables, reports = self._plans.state.announced, self._judged_twice(splits)
@@ -227,6 +228,7 @@ class PlannedRun(SinkRun):
         :param reporting: bad records are logged and become dead letters. A job that has to be repeated leaves that to
             the next one.
         """
+        failpoint("second-look")
         found = self._by_spark(None, splits, reporting=reporting)
         return sorted((SinkReport(**facts) for facts in found), key=lambda report: report.index)
 

@@ -26,6 +26,7 @@ from airflow_kconnect.kafka.errors import translate, translated
 from airflow_kconnect.kafka.headers import UNREADABLE, Headers, headers_of_all
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import ids_of, named_array, unknown_cells
+from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.memory import give_memory_back
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 
@@ -123,6 +124,7 @@ def _reader(settings: ReaderSettings) -> Callable[[Iterable[pa.RecordBatch]], It
 def _counted(records: Iterator[pa.RecordBatch], progress: ProgressAddress, split: int) -> Iterator[pa.RecordBatch]:
     sender, count = ProgressSender(progress, split), 0
     for batch in records:
+        failpoint("mid-read")
         yield batch
         count += batch.num_rows
         sender.send(count)
