@@ -33,6 +33,7 @@ _CLASSES = {"aws": "org.apache.iceberg.aws.", "gcp": "org.apache.iceberg.gcp.", 
 _PLACES = {"aws": ("s3://",), "gcp": ("gs://",), "azure": ("abfs://", "abfss://", "wasb://", "wasbs://")}
 _WITH_CLASSES = ("catalog-impl", "io-impl", "client.factory", "rest.auth.type")
 _OF_TYPE = {"glue": "aws", "bigquery": "gcp"}
+_PATIENCE = {"rest.client.connection-timeout-ms": "30000", "rest.client.socket-timeout-ms": "300000"}
 _HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
 
 
@@ -97,6 +98,11 @@ def bundles_of(conf: Mapping[str, str]) -> list[str]:
         found |= {cloud for cloud, prefix in (("aws", "s3."), ("gcp", "gcs."), ("azure", "adls."))
                   if any(key.startswith(prefix) for key in conf)}  # fmt: skip
     return [cloud for cloud in BUNDLES if cloud in found]
+
+
+def patience_of(conf: Mapping[str, str]) -> dict[str, str]:
+    """How long to wait for a catalog with REST that does not answer: Iceberg would wait forever."""
+    return dict(_PATIENCE) if conf.get("type", "").lower() == "rest" else {}
 
 
 def database_of(conf: Mapping[str, str]) -> Database | None:

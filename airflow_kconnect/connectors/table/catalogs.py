@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connectors.table.catalog_keys import database_of
+from airflow_kconnect.connectors.table.catalog_keys import database_of, patience_of
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def use_catalog(spark: SparkSession, catalog: CatalogSettings) -> None:
         raise ConfigError({catalog.key: [f"{text}`{catalog.key}.*` to use Spark's"]})
     _register_driver(spark, catalog.conf)
     sites = {} if catalog.conf_dir is None else hadoop_settings(spark, catalog.conf_dir)
-    conf = {f"hadoop.{key}": text for key, text in sites.items()} | dict(catalog.conf)
+    conf = {f"hadoop.{key}": text for key, text in sites.items()} | patience_of(catalog.conf) | dict(catalog.conf)
     with _settings(spark, {f"{name}.{key}" if key else name: text for key, text in conf.items()}):
         _load(spark, catalog)
 

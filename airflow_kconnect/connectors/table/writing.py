@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.planned import PlanRecords
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
@@ -26,6 +26,7 @@ from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name
 from airflow_kconnect.connectors.table.rows import rows_of
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, KAFKA, RECORD_KEY, UPSERT, TableSettings
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
+from airflow_kconnect.connectors.table.storage import storage_error
 from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters, lost
 from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
 from airflow_kconnect.connectors.table.whitelist import with_only
@@ -97,7 +98,11 @@ class PlanWriter:
                 with records.attempt():
                     self._write(records, target)
                 break
+            except ConnectError:
+                raise
             except Exception as error:
+                if of_storage := storage_error(f"table {target.full_name}", str(error)):
+                    raise of_storage from error
                 if attempt == _ATTEMPTS or not is_other_shape(error):
                     raise
                 target = self._targets.learn(records, target)

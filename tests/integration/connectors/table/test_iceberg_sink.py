@@ -6,6 +6,7 @@ Most of what it takes is a Spark session, and a run for each of the keys that ar
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -190,6 +191,14 @@ def test_a_catalog_that_refuses_the_login_is_an_error_of_the_configuration(
 def test_a_catalog_that_does_not_answer_is_asked_again_later(spark: SparkSession, lake: str) -> None:
     with pytest.raises(RetriableError, match="it is unavailable, or its address is wrong"):
         use_catalog(spark.newSession(), _rest(f"http://127.0.0.1:{free_port()}", token="t"))
+
+
+def test_a_catalog_that_accepts_and_never_answers_is_not_waited_for_forever(spark: SparkSession, lake: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        short = {"rest.client.socket-timeout-ms": "500", "rest.client.max-retries": "1"}
+        with pytest.raises(RetriableError, match="it is unavailable, or its address is wrong"):
+            use_catalog(spark.newSession(), _rest(uri, token="t", **short))
 
 
 def test_settings_of_hadoop_come_from_its_files(spark: SparkSession, lake: str, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
-from airflow_kconnect.connectors.table.catalog_keys import BUNDLES, BUNDLES_KEY, bundles_of, with_catalog
+from airflow_kconnect.connectors.table.catalog_keys import BUNDLES, BUNDLES_KEY, bundles_of, patience_of, with_catalog
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,8 @@ def test_the_driver_of_a_catalogs_database_is_needed() -> None:
 def test_the_user_chooses_bundles() -> None:
     assert coordinates({"type": "rest"}, **{BUNDLES_KEY: "azure"}) == (BUNDLES["azure"],)
     assert coordinates({"type": "glue"}, **{BUNDLES_KEY: ""}) == ()
+
+
+def test_a_catalog_with_rest_is_not_waited_for_forever() -> None:
+    assert int(patience_of({"type": "REST"})["rest.client.socket-timeout-ms"]) > 0
+    assert patience_of({"type": "jdbc"}) == {}

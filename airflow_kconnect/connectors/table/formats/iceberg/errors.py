@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.table.storage import storage_error
 
 Chain = list[tuple[str, str]]
 """Class and text of an exception and its causes, the outermost first."""
@@ -85,6 +86,11 @@ def is_conflict(error: BaseException) -> bool:
     return _first(chain_of(error), (*_UNKNOWN, *_FASTER, *_CHANGED)) is not None
 
 
+def is_file_missing(error: BaseException) -> bool:
+    """Whether a file was not there that the state of the table which was read names."""
+    return _first(chain_of(error), _FILE_MISSING) is not None
+
+
 def is_missing(error: BaseException) -> bool:
     """Whether there is no such table."""
     missing = (*_MISSING, "NoSuchNamespaceException", "NoSuchDatabaseException")
@@ -127,6 +133,8 @@ def meaning_of(subject: str, chain: Chain) -> ConnectError | None:
         return ConfigError(
             {"table.catalog": [f"{subject}: access is refused ({found}): correct the credentials, or grant {_RIGHTS}"]}
         )
+    if of_storage := storage_error(subject, "\n".join(f"{name}: {text}" for name, text in chain)):
+        return of_storage
     if found := _first(chain, _NOT_CONFIGURED):
         return ConfigError(
             {"table.catalog": [f"{subject}: the catalog cannot be used ({found}): correct its settings"]}

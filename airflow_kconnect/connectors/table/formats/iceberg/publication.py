@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import DataError, FencedError, RetriableError
 from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
-from airflow_kconnect.connectors.table.formats.iceberg.errors import is_conflict, understood
+from airflow_kconnect.connectors.table.formats.iceberg.errors import is_conflict, is_file_missing, understood
 from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience
 from airflow_kconnect.connectors.table.formats.iceberg.state import ATTEMPT, RANGES, Snapshot, TableState, plan_property
 
@@ -68,7 +68,7 @@ class Publication:
                 with _written_as(self._spark, self._plan, attempt):
                     is_bound = self._write(state)
             except (Py4JError, PySparkException) as error:
-                if is_conflict(error):
+                if is_conflict(error) or (is_file_missing(error) and self._has_changed_since(state)):
                     continue
                 with understood(self._access.subject):
                     raise
@@ -77,6 +77,10 @@ class Publication:
                 self._staged = Staged(snapshot, state.uuid, is_bound)
                 return
         raise self._too_slow()
+
+    def _has_changed_since(self, state: TableState) -> bool:
+        """Whether others may have removed files that a merge was about to read: compacted, and let expire."""
+        return self._access.read().state.snapshots.keys() != state.snapshots.keys()
 
     def publish(self) -> dict[str, Any]:
         """Make the snapshot visible; returns what it has added. Nothing if another run has published the plan.

@@ -6,6 +6,7 @@ Each test is a way in which tables get rows twice, or lose them: they are worth 
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,29 @@ def test_compaction_in_between_loses_and_doubles_nothing(keyed: IcebergTable) ->
     as_other(keyed, "CALL lake.system.rewrite_data_files(table => '{t}', options => map('rewrite-all', 'true'))")
     keyed.publish(plan(3))
     assert found(keyed) == [(1, "a"), (2, "c")]
+
+
+def test_a_merge_whose_files_others_have_compacted_and_removed_meanwhile_is_repeated(
+    keyed: IcebergTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(keyed, 1, (1, "a"))
+    append(keyed, 2, (2, "b"))
+    real, attempts = keyed._merge, iter(("first", "second"))
+
+    def slow(*arguments: Any) -> None:
+        if next(attempts) == "second":
+            return real(*arguments)
+        before = keyed.spark.table(keyed.name).rdd
+        assert before.getNumPartitions()  # Spark has chosen the files
+        as_other(keyed, "CALL lake.system.rewrite_data_files(table => '{t}', options => map('rewrite-all', 'true'))")
+        everything = "older_than => TIMESTAMP '2100-01-01', retain_last => 1"
+        as_other(keyed, f"CALL lake.system.expire_snapshots(table => '{{t}}', {everything})")
+        before.collect()
+
+    monkeypatch.setattr(keyed, "_merge", slow)
+    merge(keyed, 3, (2, "c", False))
+    assert found(keyed) == [(1, "a"), (2, "c")]
+    assert next(attempts, None) is None
 
 
 def test_expired_snapshots_do_not_hide_which_plans_a_table_has(table: IcebergTable) -> None:
