@@ -17,7 +17,7 @@ from tests.support.spark.lakes import lakes_conf
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-APPEND, COMPACT, EXPIRE, UPKEEP = "foreign append", "foreign compaction", "all snapshots expire", "upkeep beside a run"
+APPEND, COMPACT, EXPIRE, UPKEEP = "foreign append", "foreign compaction", "all snapshots expire", "upkeep during a run"
 FOREIGN = 1_000_000_000
 """The first of the ids and numbers of another writer."""
 
