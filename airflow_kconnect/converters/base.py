@@ -71,9 +71,11 @@ class Hints(NamedTuple):
     """What is known about messages before they are decoded.
 
     :param parsed: results of `Converter.batch_parsers`, by the index of the shape.
+    :param complete: all messages are null or were parsed, see `Converter.decodes_parsed`.
     """
 
     parsed: Mapping[int, Column] = MappingProxyType({})
+    complete: bool = False
 
 
 NO_HINTS = Hints()
@@ -120,6 +122,8 @@ class Converter(ABC):
     """Whether it may be a `header.converter`, too: it has a `header_codec`."""
     reads_anything: ClassVar[bool] = False
     """Whether no bytes are an error: then it does not run where its result is not used."""
+    decodes_parsed: ClassVar[bool] = False
+    """Whether `decode` does not look at messages if all of them were parsed (`Hints.complete`)."""
     writes_by_topic: ClassVar[bool] = False
     """Whether the bytes depend on the record's topic: such a converter writes by `encode_for` only."""
 

@@ -39,6 +39,7 @@ class JsonConverter(Converter):
     """``org.apache.kafka.connect.json.JsonConverter``."""
 
     converts_headers = True
+    decodes_parsed = True
 
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         super().__init__(config, is_key=is_key)
@@ -177,6 +178,8 @@ class JsonConverter(Converter):
 
         if self._content is not None:
             return json_decode.decode_bare(raw, Shape(self._content), shapes, self._rules, let)
+        if hints.complete:
+            return json_decode.decode_parsed(shapes, self._rules, hints)
         if not self.schemas_enable:
             return json_decode.decode_plain(raw, shapes, let)
         return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let, hints)

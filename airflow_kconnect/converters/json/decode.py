@@ -57,6 +57,13 @@ def _only(
     return Decoded(F.when(value.isNotNull() if present is None else present, tag), columns, problem)
 
 
+def decode_parsed(shapes: Sequence[Shape], rules: Rules, hints: Hints) -> Decoded:
+    """Decode messages whose payloads were all parsed where they were read."""
+    tag = _first_true((hints.parsed[index].isNotNull(), F.lit(index)) for index in range(len(shapes)))
+    read = [_of_hint(shape.schema, hints.parsed[index], rules) for index, shape in enumerate(shapes) if shape.schema]
+    return Decoded(tag, tuple(value for value, _ in read), F.coalesce(*(problem for _, problem in read)))
+
+
 def decode_envelopes(
     raw: Column,
     shapes: Sequence[Shape],
@@ -113,11 +120,16 @@ def _read(shape: Shape, parsed: Column, hint: Column | None, rules: Rules) -> tu
         return value, problem
     if shape.schema.type is SchemaType.STRING:
         return F.coalesce(hint, value), problem
-    here = hint.isNotNull()
-    return (
-        F.when(here, read_struct(shape.schema, hint, rules)).otherwise(value),
-        F.when(here, struct_problem(shape.schema, hint, rules)).otherwise(problem),
-    )
+    here, (own, wrong) = hint.isNotNull(), _of_hint(shape.schema, hint, rules)
+    return F.when(here, own).otherwise(value), F.when(here, wrong).otherwise(problem)
+
+
+def _of_hint(schema: ConnectSchema, hint: Column, rules: Rules) -> tuple[Column, Column]:
+    """The values that were parsed where the messages were read, and what is wrong with them."""
+    if schema.type is SchemaType.STRING:
+        return hint, F.lit(None).cast("string")
+    value, here = read_struct(schema, hint, rules), hint.isNotNull()
+    return value if value is hint else F.when(here, value), F.when(here, struct_problem(schema, hint, rules))
 
 
 def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHAPES_MAX = 64
 _EXPLAINED_BYTES = 65_536
+_UNPARSED = "KCONNECT_UNPARSED"
 _DECODING, _PARSING = {"decode", "read"}, {"plain_parsers", "batch_parsers", "parser"}
 
 
@@ -59,6 +60,19 @@ class PartDecoder:
     def _named(self, parsers: Mapping[int, BatchParser]) -> dict[str, BatchParser]:
         return {f"{self._part}_parsed_{index}": parser for index, parser in parsers.items()}
 
+    def parses(self, samples: Sequence[bytes | None]) -> bool:
+        """Whether all shapes have parsers, which parse each of some messages: see `decoded_frame`."""
+        import pyarrow as pa
+
+        converter, parsers = self._converter, self.parsers
+        if not converter.decodes_parsed or is_overridden(type(converter), _DECODING, _PARSING):
+            return False
+        if not parsers or len(parsers) < len(self._shapes):
+            return False
+        messages = pa.array([message for message in samples if message is not None], pa.binary())
+        found = [parser.parse(messages) for parser in parsers.values()]
+        return all(any(each[row].is_valid for each in found) for row in range(len(messages)))
+
     @property
     def id_headers(self) -> dict[str, IdHeader]:
         """The part, if it has one, with the header that may name its schema."""
@@ -89,8 +103,11 @@ class PartDecoder:
         newest = [*reversed(new), *reversed(self._shapes)]
         self._shapes = newest[: max(len(new), _fitting(newest))][::-1]
 
-    def decode(self, rows: DataFrame) -> tuple[DataFrame, Union, Column]:
-        """Replace the bytes by one column per shape; returns the rows, the union and the error column."""
+    def decode(self, rows: DataFrame, *, parsed_only: bool = False) -> tuple[DataFrame, Union, Column]:
+        """Replace the bytes by one column per shape; returns the rows, the union and the error column.
+
+        :param parsed_only: see `decoded_frame`.
+        """
         from pyspark.sql import functions as F
 
         part = self._part
@@ -105,10 +122,13 @@ class PartDecoder:
 
         parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"{part}_parsed_{n}") in rows.columns}
         raw = let({"named": named_column(F.col(part), F.col(f"{part}_id"))})[0] if self._by_id else F.col(part)
-        decoded = self._converter.decode(raw, shapes, let, Hints(parsed))
+        decoded = self._converter.decode(raw, shapes, let, Hints(parsed, complete=parsed_only))
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
+        if parsed_only:  # there are no bytes of messages that were parsed
+            unparsed = F.when(raw.isNotNull(), F.raise_error(F.lit(_UNPARSED)).cast("string"))
+            return rows, Union(shapes, names, tag), F.coalesce(F.concat(F.lit(self._stage), F.col(problem)), unparsed)
         problem_text = F.concat(F.lit(self._stage), _with_message(F.col(problem), raw))
         error = F.coalesce(problem_text, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown_column(part, raw)))
         return rows, Union(shapes, names, tag), error
@@ -142,12 +162,15 @@ def decoded_frame(
     carried: tuple[str, ...] = (),
     *,
     keeps_key: bool = True,
+    parsed_only: bool = False,
 ) -> RecordFrame:
     """Rows of `sink.reader.read_splits` as a record frame; stages in Connect's order: key, then value.
 
     :param key: None: it is not used, and cannot be wrong.
     :param carried: other columns that are passed through.
     :param keeps_key: whether the key is used; else only its errors count.
+    :param parsed_only: the plan is small, as it has nothing for values that were not parsed where they were read: one
+        of them fails the job, see `is_unparsed`.
     """
     from pyspark.sql import functions as F
 
@@ -155,7 +178,7 @@ def decoded_frame(
     if key is not None:
         rows, key_union, key_error = key.decode(rows)
         errors.append(key_error)
-    rows, value_union, value_error = value.decode(rows)
+    rows, value_union, value_error = value.decode(rows, parsed_only=parsed_only)
     rows = rows.withColumn("error", F.coalesce(*errors, value_error))
     return RecordFrame(
         rows,
@@ -167,6 +190,11 @@ def decoded_frame(
         topic="topic" if "topic" in rows.columns else None,
         partition="partition" if "partition" in rows.columns else None,
     )
+
+
+def is_unparsed(error: Exception) -> bool:
+    """Whether a job has failed because of a value that was not parsed where it was read."""
+    return _UNPARSED in str(error)
 
 
 def unknown_even_then(connector: str, samples: Iterable[tuple[str, bytes]]) -> DataError:

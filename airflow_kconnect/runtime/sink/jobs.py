@@ -11,7 +11,7 @@ from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.converters.base import BatchParser
 from airflow_kconnect.kafka.headers import headers_of_all
-from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, unknown_even_then
+from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, is_unparsed, unknown_even_then
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import part_of
@@ -85,6 +85,7 @@ class SinkJobs:
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
         self._record_bytes = _UNKNOWN
         self._needs_spark = False
+        self._parsed_only = False
         self.own_topics: Sequence[str] = ()
         """The topics from which dead letters may come."""
         self._first: tuple[str, bytes] | None = None
@@ -101,6 +102,7 @@ class SinkJobs:
         for part, decoder in self._decoders:
             decoder.look_at(zip((getattr(message, part)() for message in messages), headers, strict=True))
         self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
+        self._parsed_only = self._are_parsed([message.value() for message in messages])
 
     def learn(self, samples: Sequence[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
         """Learn from what a job could not handle, so that the next one can; returns whether there was anything to
@@ -120,9 +122,14 @@ class SinkJobs:
         for part, decoder in self._decoders:
             own = [(data, by_id) for (sample_part, by_id), data in parts if sample_part == part]
             decoder.learn([data for data, _ in own], by_id=any(by_id for _, by_id in own))
+        self._parsed_only = self._are_parsed([data for (part, _), data in parts if part == "value"])
         if large:
             self._record_bytes = _UNKNOWN
         return bool(samples) or needs_spark or large
+
+    def _are_parsed(self, values: Sequence[bytes | None]) -> bool:
+        """Whether it is likely that all values are parsed where they are read, and no harm is done if they are not."""
+        return self._kind.exactly_once and not self._dead_letters and self._value.parses(values)
 
     def renderer(self) -> BatchRenderer | None:
         """What renders the records without Catalyst, if connector, converters and everything read so far allow it."""
@@ -187,7 +194,17 @@ class SinkJobs:
         """
         reader = replace(self._catalyst_reader(spark, splits, originals=originals), progress=progress)
         records, delivered = observed(read_splits(spark, reader), padded=False)
-        return self._frame(records, splits, originals=originals, located=originals), delivered
+        frame = self._frame(
+            records, splits, originals=originals, located=originals, parsed_only=self._parsed_only and not originals
+        )
+        return frame, delivered
+
+    def learn_from(self, error: Exception) -> bool:
+        """Whether a job over a `frame` failed because that was made for usual values only. The next one is not."""
+        if not is_unparsed(error):
+            return False
+        self._parsed_only = False
+        return True
 
     def _catalyst_reader(self, spark: SparkSession, splits: list[SinkSplit], *, originals: bool) -> ReaderSettings:
         parsers = [decoder.parsers for _, decoder in self._decoders]
@@ -246,12 +263,19 @@ class SinkJobs:
         )
 
     def _frame(
-        self, rows: DataFrame, splits: list[SinkSplit], *, originals: bool, located: bool = False
+        self,
+        rows: DataFrame,
+        splits: list[SinkSplit],
+        *,
+        originals: bool,
+        located: bool = False,
+        parsed_only: bool = False,
     ) -> RecordFrame:
         """The records of the splits, decoded and transformed.
 
         :param originals: what is wrong with a record may be reported: the record goes along as it is in Kafka.
         :param located: so do its topic and partition.
+        :param parsed_only: see `decoded_frame`.
         """
         located = located or self._dead_letters
         carried = ("original",) if originals else ()
@@ -263,7 +287,7 @@ class SinkJobs:
             rows = as_before(rows, self.own_topics)
         if originals:
             rows = rows.withColumn("original", original_in_kafka(with_topic_partition=located))
-        frame = decoded_frame(rows, self._key, self._value, carried, keeps_key=self._keeps_key)
+        frame = decoded_frame(rows, self._key, self._value, carried, keeps_key=self._keeps_key, parsed_only=parsed_only)
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)
         if self._kind.unwraps_change_events and has_change_events(frame):

@@ -188,6 +188,9 @@ class PlannedRun(SinkRun):
                 tables = self._target.write(records)
                 records.check_complete(self._settings.name)
             except (PySparkException, Py4JError) as error:
+                if self._jobs.learn_from(error):
+                    self._target.discard(plan)
+                    return self._attempt(producer, plan, splits)
                 if not stopped(error):
                     raise job_error(error, spark.version) from error
                 reports = self._judged(splits, reporting=not self._settings.errors.tolerant)

@@ -38,3 +38,13 @@ def test_wide_schemas_leave_room_for_few() -> None:
     assert _names(decoder) == ["a0", "wide0", "b0"]
     decoder.learn([_message("other", 4_999)])
     assert _names(decoder) == ["other0"]
+
+
+def test_samples_say_whether_values_are_parsed_where_they_are_read() -> None:
+    decoder = PartDecoder("value", JsonConverter({}, is_key=False))
+    assert not decoder.parses([])
+    usual, other = _message("a"), _message("a").replace(b'"payload": {}', b'"payload": {"a0": 1.0}')
+    decoder.learn([usual])
+    assert decoder.parses([usual, None]) and not decoder.parses([usual, other])
+    decoder.learn([json.dumps({"schema": None, "payload": 1}).encode()])
+    assert not decoder.parses([usual])
