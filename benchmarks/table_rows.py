@@ -19,6 +19,7 @@ from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType,
 from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connectors.table.columns import ColumnSettings, column_type
 from airflow_kconnect.connectors.table.rows import rows_of
+from airflow_kconnect.runtime.process.session import LazySession
 from benchmarks.measure import cpu_seconds
 from benchmarks.session import spark_session
 
@@ -42,7 +43,7 @@ def main() -> None:
     """Print microseconds per record of each case."""
     console = Console()
     with tempfile.TemporaryDirectory() as folder:
-        cases = dict(_cases(spark_session(Path(folder))))
+        cases = dict(_cases(LazySession("benchmarks", spark_session(Path(folder))).spark))
         found: dict[str, list[float]] = {name: [] for name in cases}
         for number in range(_PASSES + 1):
             for name, rows in cases.items():

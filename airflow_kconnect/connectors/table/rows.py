@@ -32,12 +32,13 @@ from airflow_kconnect.connectors.table.columns import (
 from airflow_kconnect.connectors.table.evolution import FAIL
 from airflow_kconnect.connectors.table.fitting import Fit, Rules, first_problem, fit, null_problem, struct_problems
 from airflow_kconnect.connectors.table.identifiers import quoted
-from airflow_kconnect.connectors.table.variants import Place, fit_variant, members_fit
+from airflow_kconnect.connectors.table.variants import Place, fit_variant, look, members_fit
 from airflow_kconnect.converters.base import choose
 from airflow_kconnect.converters.base64_text import base64_text
 from airflow_kconnect.converters.types import spark_type
 
 _DEFAULTS = ColumnSettings()
+_LOOK = "kconnect_look_"
 _KEEP_NULLS = {"ignoreNullFields": "false"}
 
 
@@ -75,6 +76,7 @@ def rows_of(
     rules = Rules(settings.evolution.get("add", FAIL), settings.fold)
     metadata = _metadata(frame, settings)
     own = T.StructType([each for each in columns.fields if each.name not in metadata])
+    frame = _with_looks(frame, own, settings)
     key, value = _key_part(frame, own, settings, rules), _value_part(frame, own, settings, rules)
     cells = {each.name: _cell(frame, each, key, value, metadata) for each in columns.fields}
     problems = [*_problems(frame.key, key), *_problems(frame.value, value)]
@@ -84,6 +86,16 @@ def rows_of(
     named = [cell.alias(name) for name, cell in cells.items()]
     others = [frame.df[quoted(name)] for name in frame.carried if name != "error"]
     return frame.df.select(*named, *others, _error(frame, problems, settings).alias("error"))
+
+
+def _with_looks(frame: RecordFrame, columns: T.StructType, settings: ColumnSettings) -> RecordFrame:
+    """The frame with what `look` finds in schemaless values: a column, so that it is evaluated once."""
+    if settings.schemaless != COLUMNS or settings.case_insensitive:
+        return frame
+    shapes = zip(frame.value.shapes, frame.value.columns, strict=True)
+    found = {_LOOK + name: look(F.col(quoted(name)), columns.fields)[0] for shape, name in shapes if shape.schemaless}
+    looks = {name: column for name, column in found.items() if column is not None}
+    return frame.with_columns(looks) if looks else frame
 
 
 def columns_of(frame: RecordFrame) -> T.StructType:
@@ -106,7 +118,8 @@ def _value_part(frame: RecordFrame, columns: T.StructType, settings: ColumnSetti
             members = members_of(shape.schema, settings.value)
             part.add(number, *_of_fields(column, shape.schema, members, columns, rules))
         elif settings.schemaless == COLUMNS:
-            part.add(number, *_of_members(column, columns, settings, rules))
+            seen = F.col(quoted(_LOOK + name)) if _LOOK + name in frame.df.columns else None
+            part.add(number, *_of_members(column, seen, columns, settings, rules))
         elif settings.schemaless in (JSON, VARIANT):
             part.add(number, _whole(column, columns, settings, rules))
         else:
@@ -148,11 +161,15 @@ def _of_fields(
 
 
 def _of_members(
-    column: Column, columns: T.StructType, settings: ColumnSettings, rules: Rules
+    column: Column, seen: Column | None, columns: T.StructType, settings: ColumnSettings, rules: Rules
 ) -> tuple[dict[str, Fit], list[Column]]:
-    """What a schemaless object gives columns, or a value that is none."""
-    place = Place(column)
-    made, wrong = members_fit("", Place(column, folded=settings.case_insensitive), columns.fields, rules)
+    """What a schemaless object gives columns, or a value that is none.
+
+    :param seen: what `look` has found in it.
+    """
+    looks = {} if seen is None else {name: seen.getField(name) for name in look(column, columns.fields)[1]}
+    place = Place(column, folded=settings.case_insensitive, looks=looks)
+    made, wrong = members_fit("", place, columns.fields, rules)
     fits = dict(zip(columns.names, made, strict=True))
     nothing = F.lit(True)
     for each in made:

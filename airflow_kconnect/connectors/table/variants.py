@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 
 from pyspark.sql import Column
@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 from airflow_kconnect.connectors.table.casts import exact_decimal, from_text, moment_of_millis
 from airflow_kconnect.connectors.table.evolution import FAIL
 from airflow_kconnect.connectors.table.fitting import Fit, Rules, among, first_problem, misfit, null_problem
+from airflow_kconnect.connectors.table.identifiers import quoted
 
 _STEP = re.compile("[A-Za-z0-9_]+")
 _DOUBLE_EXACT = 2**52
@@ -21,6 +22,16 @@ _DOUBLE_EXACT = 2**52
 _WHOLE_TEXT = r"^-?\d+(\.0*)?$"
 _TEXT_MAX = 100
 _INFINITY = float("inf")
+_LOOKED = {
+    T.StringType: "string",
+    T.BooleanType: "string",
+    T.ByteType: "string",
+    T.ShortType: "string",
+    T.IntegerType: "string",
+    T.LongType: "string",
+    T.DoubleType: "double",
+}
+"""In which type `look` finds what is for a column."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +39,15 @@ class Place:
     """A place in a VARIANT.
 
     :param folded: names of members are matched in any case.
+    :param looks: what was found of members at once, see `look`: by name.
+    :param seen: what `looks` has for this place.
     """
 
     root: Column
     path: str = "$"
     folded: bool = False
+    looks: Mapping[str, Column] = field(default_factory=dict)
+    seen: Column | None = None
 
     def get(self, type_: T.DataType | str) -> Column:
         """What is there, in a type; null if there is nothing, or something else."""
@@ -44,10 +59,10 @@ class Place:
             members = F.transform_keys(self.members, lambda key, _: F.lower(key))
             return Place(F.try_element_at(members, F.lit(name.lower())), folded=True)
         if _STEP.fullmatch(name):
-            return Place(self.root, f"{self.path}.{name}")
+            return Place(self.root, f"{self.path}.{name}", seen=self.looks.get(name))
         if '"' in name or "?" in name or name != name.strip():
             return Place(F.try_element_at(self.members, F.lit(name)))  # no path leads there
-        return Place(self.root, f'{self.path}["{name}"]')
+        return Place(self.root, f'{self.path}["{name}"]', seen=self.looks.get(name))
 
     @property
     def members(self) -> Column:
@@ -67,12 +82,24 @@ class Place:
         return F.substring_index(F.substring_index(kind, "<", 1), "(", 1)
 
 
+def look(root: Column, wanted: Sequence[T.StructField]) -> tuple[Column | None, list[str]]:
+    """Members of an object as a struct, and their names: one pass over it, where each path would search for its own.
+
+    Integers and booleans are texts there: these say exactly what there was, and whether there was anything.
+    """
+    types = {each.name: found for each in wanted if (found := _LOOKED.get(type(each.dataType))) is not None}
+    members = ", ".join(f"{quoted(name)}: {type_}" for name, type_ in types.items())
+    return F.try_variant_get(root, "$", f"struct<{members}>") if types else None, list(types)
+
+
 def fit_variant(name: str, place: Place, wanted: T.DataType, rules: Rules) -> Fit:
     """What is at a place, in a column of a type.
 
     :param name: of the field, for texts.
     """
     match wanted:
+        case T.StringType() if place.seen is not None:
+            return Fit(place.seen)
         case T.VariantType() | T.StringType():
             return Fit(place.get(wanted))
         case T.StructType():
@@ -81,8 +108,24 @@ def fit_variant(name: str, place: Place, wanted: T.DataType, rules: Rules) -> Fi
             return _array(name, place, wanted, rules)
         case T.MapType() if isinstance(wanted.keyType, T.StringType):
             return _map(name, place, wanted, rules)
-    cell = _single(place, wanted)
-    return Fit(cell, F.when(cell.isNull() & place.is_given, _misfit(name, place, wanted)))
+    cell, given = _single(place, wanted), place.is_given
+    if place.seen is not None:
+        cell = _of_seen(place.seen, place, wanted, cell)
+        given = place.seen.isNotNull() if _LOOKED[type(wanted)] == "string" else given
+    return Fit(cell, F.when(cell.isNull() & given, _misfit(name, place, wanted)))
+
+
+def _of_seen(seen: Column, place: Place, wanted: T.DataType, single: Column) -> Column:
+    """The same as `single`, which is evaluated for rare values only."""
+    match wanted:
+        case T.BooleanType():
+            text = F.lower(seen)
+            return F.when(text == F.lit("true"), F.lit(True)).when(text == F.lit("false"), F.lit(False))
+        case T.DoubleType():
+            return F.when(~seen.isin(0, 1) | ~place.get("string").isin("true", "false"), seen)
+    number = seen.try_cast(wanted)
+    usual = F.when(number.between(-_DOUBLE_EXACT, _DOUBLE_EXACT), number)
+    return F.when(seen.isNotNull(), F.coalesce(usual, single))
 
 
 def members_fit(
@@ -193,13 +236,16 @@ def _misfit(name: str, place: Place, wanted: T.DataType) -> Column:
 
 def _unknown(name: str, place: Place, wanted: Sequence[T.StructField], rules: Rules) -> Column:
     """The problem of an object with a member that no column has."""
+    # As arrays, most values are null at once.
+    all_keys = F.map_keys(place.get("map<string,array<boolean>>"))
     given = F.map_keys(F.map_filter(place.members, lambda _, value: ~F.is_variant_null(value)))
     known = [rules.fold(member.name) for member in wanted]
     names = F.array(*map(F.lit, known)) if known else F.array().cast("array<string>")
     others = F.filter(given, lambda key: ~F.array_contains(names, F.lower(key) if place.folded else key))
     prefix = f"field `{name}." if name else "field `"
     first = F.get(others, F.lit(0))
-    return F.concat(F.lit(prefix), first, F.lit(f"` {rules.why}"))
+    problem = F.concat(F.lit(prefix), first, F.lit(f"` {rules.why}"))
+    return problem if place.folded else F.when(F.size(F.array_except(all_keys, names)) > 0, problem)
 
 
 def _twice(name: str, place: Place) -> Column:
