@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.data import ConnectSchema, Shape
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +43,20 @@ ABSENT = Union()
 def single(shape: Shape, column: str) -> Union:
     """A part that has the same shape in every row."""
     return Union((shape,), (column,))
+
+
+@dataclass(frozen=True)
+class ExpectedObjects:
+    """What values without a schema probably are.
+
+    :param schema: of structs, in which everything may be null.
+    :param strict: there are no other members.
+    :param required: members that are never null.
+    """
+
+    schema: ConnectSchema
+    strict: bool = True
+    required: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

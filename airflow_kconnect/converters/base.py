@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
 
-    from airflow_kconnect.connect.frame import RecordFrame, Union
+    from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame, Union
 
 Role = Literal["key", "value", "header"]
 
@@ -189,6 +189,12 @@ class Converter(ABC):
     def plain_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
         """Parsers of batches that do not reach `decode`: their results are the data, see `ParsedPart`."""
         return self.batch_parsers(shapes)
+
+    def expecting(self, objects: ExpectedObjects) -> Converter | None:
+        """A converter to these structs from messages without schemas, all of which its parser has parsed; None: they
+        have schemas, or there is no parser.
+        """
+        return None
 
     @abstractmethod
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.upkeep import TableUpkeep
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
     from airflow_kconnect.kafka.admin import KafkaAdmin
     from airflow_kconnect.kafka.clients import ClientConfigs
 
@@ -66,11 +66,13 @@ class PlanRecords(ABC):
     plan: SinkPlan
 
     @abstractmethod
-    def frame(self, topics: Collection[str] | None = None) -> RecordFrame:
+    def frame(self, topics: Collection[str] | None = None, expected: ExpectedObjects | None = None) -> RecordFrame:
         """The records, decoded and transformed, good and bad ones. To be called only for what is then written: the
         counts of all frames are waited for.
 
         :param topics: only those read from these topics; None: all.
+        :param expected: values without a schema may be there as these structs, which takes much less time. If that is
+            not what they are, the plan is written again without it.
         """
 
     @abstractmethod

@@ -10,8 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType, struct
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.connectors.table.identifiers import quoted
 from airflow_kconnect.connectors.table.variants import Place
 from airflow_kconnect.connectors.types import merged
@@ -33,6 +34,20 @@ _TYPES: dict[str, T.DataType | None] = {
     "VARIANT": T.StringType(),  # different types
 }
 _TOKEN = re.compile(r"`((?:[^`]|``)*)`|([A-Za-z0-9_]+)|([<>,:])|\(\d+,\d+\)")
+_EXPECTED: dict[type[T.DataType], SchemaType] = {
+    T.BooleanType: SchemaType.BOOLEAN,
+    T.ByteType: SchemaType.INT8,
+    T.ShortType: SchemaType.INT16,
+    T.IntegerType: SchemaType.INT32,
+    T.LongType: SchemaType.INT64,
+    T.DoubleType: SchemaType.FLOAT64,
+    T.StringType: SchemaType.STRING,
+    # What their texts say, as it is for VARIANT.
+    T.DecimalType: SchemaType.STRING,
+    T.DateType: SchemaType.STRING,
+    T.TimestampType: SchemaType.STRING,
+    T.TimestampNTZType: SchemaType.STRING,
+}
 _NARROW = (T.ByteType, T.ShortType, T.IntegerType)
 
 
@@ -66,6 +81,29 @@ def inferred_columns(
             " columns. Write the values as a whole into one column"
         )
     return doubts.settled(type_, found[1:], fold)
+
+
+def expected_objects(columns: T.StructType, *, strict: bool, required: bool) -> ExpectedObjects | None:
+    """Objects whose members all fit into the columns; None: there are columns whose values are looked at one by one.
+
+    :param strict: other members are not ignored. :param required: columns may become nullable.
+    """
+    schema = _expected(columns)
+    names = tuple(each.name for each in columns.fields if not each.nullable) if required else ()
+    return None if schema is None else ExpectedObjects(schema, strict, names)
+
+
+def _expected(type_: T.DataType) -> ConnectSchema | None:
+    match type_:
+        case T.StructType():
+            members = [(each.name, _expected(each.dataType)) for each in type_.fields]
+            known = [(name, schema) for name, schema in members if schema is not None]
+            return struct(*known, optional=True) if known and len(known) == len(members) else None
+        case T.ArrayType():
+            items = _expected(type_.elementType)
+            return None if items is None else ConnectSchema(SchemaType.ARRAY, optional=True, value_schema=items)
+    found = _EXPECTED.get(type(type_))
+    return None if found is None else ConnectSchema(found, optional=True)
 
 
 def type_of(text: str | None) -> T.DataType | None:

@@ -11,20 +11,32 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.planned import PlanRecords
+from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.changes import Changes, changes_of, without_tombstones
+from airflow_kconnect.connectors.table.columns import COLUMNS as SCHEMALESS_COLUMNS
 from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
 from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
+from airflow_kconnect.connectors.table.evolution import EVOLVE, IGNORE
 from airflow_kconnect.connectors.table.evolution import changes as changes_for
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
 from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, with_suffix
 from airflow_kconnect.connectors.table.rows import rows_of
-from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, KAFKA, RECORD_KEY, UPSERT, TableSettings
+from airflow_kconnect.connectors.table.schemaless import expected_objects
+from airflow_kconnect.connectors.table.settings import (
+    ADD,
+    DEAD_LETTERS,
+    KAFKA,
+    OPTIONAL,
+    RECORD_KEY,
+    UPSERT,
+    TableSettings,
+)
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
 from airflow_kconnect.connectors.table.storage import storage_error
 from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters, lost
@@ -110,10 +122,13 @@ class PlanWriter:
 
     def _write(self, records: PlanRecords, target: Target) -> None:
         table = self._tables[target.full_name]
-        part = target.part(records.frame(target.topics), self._settings)
+        expected = self._expected(table, records, target)
+        part = target.part(records.frame(target.topics, expected), self._settings)
         sources = [range_ for range_ in records.plan.ranges if target.topics is None or range_.topic in target.topics]
         shaped, changes = self._shaped(table, part.frame, len(sources))
-        columns = self._columns(table, shaped, changes)
+        is_expected = expected is not None and shaped.value.shapes == (Shape(expected.schema),)
+        columns = table.columns() if is_expected else None
+        columns = columns or self._columns(table, shaped, changes)
         if changes is not None and "kafka_offset" in columns.names:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
@@ -125,6 +140,23 @@ class PlanWriter:
             changes.write(table, records.plan, good)
         else:
             table.append(records.plan, good.select(*(quoted(name) for name in columns.names)))
+
+    def _expected(self, table: Table, records: PlanRecords, target: Target) -> ExpectedObjects | None:
+        """What objects without a schema are if they fit into the columns of a table that rows are only added to."""
+        own, settings = table.settings, column_settings(table.settings)
+        is_apart = target.shapes is None and not target.others
+        if own.schemaless != SCHEMALESS_COLUMNS or own.mode == UPSERT or own.whitelist or settings.case_insensitive:
+            return None
+        look = records.look(target.topics)
+        if not is_apart or [shape.schemaless for shape in look.value.shapes] != [True]:
+            return None
+        columns = table.columns() or self._columns(table, self._shaped(table, look, 1)[0], None)
+        fields = [each for each in columns.fields if each.name not in settings.metadata.values()]
+        return expected_objects(
+            T.StructType(fields),
+            strict=settings.evolution.get(ADD) != IGNORE,
+            required=settings.evolution.get(OPTIONAL) == EVOLVE,
+        )
 
     def _shaped(self, table: Table, frame: RecordFrame, sources: int) -> tuple[RecordFrame, Changes | None]:
         """The records as what they are in the table; None: rows that are only added."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONG_BYTES = 8
+_LONGEST = 2**31 - 1
+"""The end of a slice: pyarrow fails without one."""
 _QUOTE, _BACKSLASH = b'"\\'
 # Not 32-bit floats: Jackson and Arrow round them differently.
 _ARROW = {
@@ -90,7 +92,7 @@ class PayloadParser(ABC):
             if not count:
                 continue
             chosen = messages if count == len(messages) else messages.filter(here)
-            parsed = self._parsed(pc.binary_slice(chosen, len(pattern.prefix), -len(pattern.suffix)))
+            parsed = self._parsed(pc.binary_slice(chosen, len(pattern.prefix), -len(pattern.suffix) or _LONGEST))
             if parsed is None:
                 break
             if count == len(messages):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, Width, invalid
@@ -31,6 +32,8 @@ from airflow_kconnect.converters.json.values import BASE64, NUMERIC
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from airflow_kconnect.connect.frame import ExpectedObjects
+    from airflow_kconnect.converters.json.objects import ObjectParser
     from airflow_kconnect.converters.json.rules import Rules
     from airflow_kconnect.converters.json.value_text import JsonWriter
 
@@ -46,6 +49,7 @@ class JsonConverter(Converter):
         self.schemas_enable: bool = self.config_values["schemas.enable"]
         self.decimal_format: str = self.config_values["decimal.format"].upper()
         self._known = KnownEnvelopes()
+        self._objects: ObjectParser | None = None
         content = _schema_of(self.config_values["schema.content"])
         self._content = content if self.schemas_enable else None
 
@@ -151,7 +155,7 @@ class JsonConverter(Converter):
         if self._content is not None:
             return [Shape(self._content)]
         if not self.schemas_enable:
-            return [SCHEMALESS]
+            return [SCHEMALESS if self._objects is None else Shape(self._objects.expected.schema)]
         if self._known.full:
             # Shapes that are forgotten here are unknown again when their records come, and are learnt again.
             self._known = KnownEnvelopes()
@@ -163,6 +167,8 @@ class JsonConverter(Converter):
         return shapes
 
     def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        if self._objects is not None:
+            return {0: self._objects}
         if self._content is not None or not self.schemas_enable:
             return {}
         parsers = (parser_of(s.schema, self._known.patterns(s, self.decimal_format)) for s in shapes)
@@ -172,6 +178,15 @@ class JsonConverter(Converter):
         if self._content is None and not self.schemas_enable:
             return {index: SchemalessParser() for index, shape in enumerate(shapes) if shape.schemaless}
         return self.batch_parsers(shapes)
+
+    def expecting(self, objects: ExpectedObjects) -> Converter | None:
+        from airflow_kconnect.converters.json.objects import object_parser
+
+        if self.schemas_enable or (parser := object_parser(objects)) is None:
+            return None
+        converter = copy(self)
+        converter._objects = parser
+        return converter
 
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         from airflow_kconnect.converters.json import decode as json_decode

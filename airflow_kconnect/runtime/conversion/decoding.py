@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import MESSAGE, stage_prefix
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
+from airflow_kconnect.connect.frame import ABSENT, ExpectedObjects, RecordFrame, Union
 from airflow_kconnect.connect.java.json_reading import NOT_JSON
 from airflow_kconnect.connect.shortcuts import is_overridden
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
@@ -59,6 +59,11 @@ class PartDecoder:
 
     def _named(self, parsers: Mapping[int, BatchParser]) -> dict[str, BatchParser]:
         return {f"{self._part}_parsed_{index}": parser for index, parser in parsers.items()}
+
+    def expecting(self, objects: ExpectedObjects) -> PartDecoder | None:
+        """The decoder for such objects, if the converter has a parser for them."""
+        converter = self._converter.expecting(objects)
+        return None if converter is None else PartDecoder(self._part, converter)
 
     def parses(self, samples: Sequence[bytes | None]) -> bool:
         """Whether all shapes have parsers, which parse each of some messages: see `decoded_frame`."""

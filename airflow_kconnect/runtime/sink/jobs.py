@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.sink import BatchRenderer, SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.converters.base import BatchParser
 from airflow_kconnect.kafka.headers import headers_of_all
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, is_unparsed, unknown_even_then
@@ -85,7 +85,8 @@ class SinkJobs:
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
         self._record_bytes = _UNKNOWN
         self._needs_spark = False
-        self._parsed_only = False
+        self._parsed_only, self._may_expect = False, True
+        self._samples: list[bytes | None] = []
         self.own_topics: Sequence[str] = ()
         """The topics from which dead letters may come."""
         self._first: tuple[str, bytes] | None = None
@@ -102,7 +103,8 @@ class SinkJobs:
         for part, decoder in self._decoders:
             decoder.look_at(zip((getattr(message, part)() for message in messages), headers, strict=True))
         self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
-        self._parsed_only = self._are_parsed([message.value() for message in messages])
+        self._samples = [message.value() for message in messages[:_HEAD]]
+        self._parsed_only = self._are_parsed(self._value, [message.value() for message in messages])
 
     def learn(self, samples: Sequence[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
         """Learn from what a job could not handle, so that the next one can; returns whether there was anything to
@@ -122,14 +124,21 @@ class SinkJobs:
         for part, decoder in self._decoders:
             own = [(data, by_id) for (sample_part, by_id), data in parts if sample_part == part]
             decoder.learn([data for data, _ in own], by_id=any(by_id for _, by_id in own))
-        self._parsed_only = self._are_parsed([data for (part, _), data in parts if part == "value"])
+        self._parsed_only = self._are_parsed(self._value, [data for (part, _), data in parts if part == "value"])
         if large:
             self._record_bytes = _UNKNOWN
         return bool(samples) or needs_spark or large
 
-    def _are_parsed(self, values: Sequence[bytes | None]) -> bool:
+    def _are_parsed(self, decoder: PartDecoder, values: Sequence[bytes | None]) -> bool:
         """Whether it is likely that all values are parsed where they are read, and no harm is done if they are not."""
-        return self._kind.exactly_once and not self._dead_letters and self._value.parses(values)
+        return self._kind.exactly_once and not self._dead_letters and decoder.parses(values)
+
+    def _of_objects(self, expected: ExpectedObjects) -> PartDecoder | None:
+        """The decoder of values that are such objects, if it is likely that all are."""
+        if not self._may_expect or self._chain.links or self._kind.unwraps_change_events:
+            return None
+        decoder = self._value.expecting(expected)
+        return decoder if decoder is not None and self._are_parsed(decoder, self._samples) else None
 
     def renderer(self) -> BatchRenderer | None:
         """What renders the records without Catalyst, if connector, converters and everything read so far allow it."""
@@ -185,17 +194,30 @@ class SinkJobs:
         return with_reports(rows, sink_writer(writing)), delivered
 
     def frame(
-        self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress, *, originals: bool = False
+        self,
+        spark: SparkSession,
+        splits: list[SinkSplit],
+        progress: ProgressAddress,
+        *,
+        originals: bool = False,
+        expected: ExpectedObjects | None = None,
     ) -> tuple[RecordFrame, Callable[[], int]]:
         """The records of the splits, and how many the readers have delivered, when they have.
 
         :param progress: gets what was read: Spark's writers do not count.
         :param originals: the records as they are in Kafka go along, with topic and partition.
+        :param expected: what values without a schema probably are.
         """
-        reader = replace(self._catalyst_reader(spark, splits, originals=originals), progress=progress)
-        records, delivered = observed(read_splits(spark, reader), padded=False)
+        of_objects = None if expected is None else self._of_objects(expected)
+        value, parsed_only = of_objects or self._value, of_objects is not None or self._parsed_only
+        reader = self._catalyst_reader(spark, splits, originals=originals, value=value)
+        records, delivered = observed(read_splits(spark, replace(reader, progress=progress)), padded=False)
         frame = self._frame(
-            records, splits, originals=originals, located=originals, parsed_only=self._parsed_only and not originals
+            records,
+            splits,
+            originals=originals,
+            located=originals,
+            parsed_only_by=value if parsed_only and not originals else None,
         )
         return frame, delivered
 
@@ -203,11 +225,14 @@ class SinkJobs:
         """Whether a job over a `frame` failed because that was made for usual values only. The next one is not."""
         if not is_unparsed(error):
             return False
-        self._parsed_only = False
+        self._parsed_only = self._may_expect = False
         return True
 
-    def _catalyst_reader(self, spark: SparkSession, splits: list[SinkSplit], *, originals: bool) -> ReaderSettings:
-        parsers = [decoder.parsers for _, decoder in self._decoders]
+    def _catalyst_reader(
+        self, spark: SparkSession, splits: list[SinkSplit], *, originals: bool, value: PartDecoder | None = None
+    ) -> ReaderSettings:
+        """:param value: decodes values in place of the usual decoder."""
+        parsers = [(value or decoder if part == "value" else decoder).parsers for part, decoder in self._decoders]
         reader = self._reader(
             splits, self._needed_columns(reports=originals), parsers, keeps_parsed=originals or self._dead_letters
         )
@@ -269,13 +294,13 @@ class SinkJobs:
         *,
         originals: bool,
         located: bool = False,
-        parsed_only: bool = False,
+        parsed_only_by: PartDecoder | None = None,
     ) -> RecordFrame:
         """The records of the splits, decoded and transformed.
 
         :param originals: what is wrong with a record may be reported: the record goes along as it is in Kafka.
         :param located: so do its topic and partition.
-        :param parsed_only: see `decoded_frame`.
+        :param parsed_only_by: decodes values all of which were parsed, see `decoded_frame`.
         """
         located = located or self._dead_letters
         carried = ("original",) if originals else ()
@@ -287,7 +312,8 @@ class SinkJobs:
             rows = as_before(rows, self.own_topics)
         if originals:
             rows = rows.withColumn("original", original_in_kafka(with_topic_partition=located))
-        frame = decoded_frame(rows, self._key, self._value, carried, keeps_key=self._keeps_key, parsed_only=parsed_only)
+        value, parsed_only = parsed_only_by or self._value, parsed_only_by is not None
+        frame = decoded_frame(rows, self._key, value, carried, keeps_key=self._keeps_key, parsed_only=parsed_only)
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)
         if self._kind.unwraps_change_events and has_change_events(frame):

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.connector.planned import PlanRecords, SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.runtime.bad_records import is_record_error
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.sink.writer import uncounted
@@ -23,7 +23,7 @@ from airflow_kconnect.runtime.spark_jobs import cause_of
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation
 
-    Frames = Callable[[list[SinkSplit], bool], tuple[RecordFrame, Callable[[], int]]]
+    Frames = Callable[[list[SinkSplit], bool, ExpectedObjects | None], tuple[RecordFrame, Callable[[], int]]]
 
 _STOPPED = "KCONNECT_ROW_STOPPED"
 _PATIENCE_S = 60.0
@@ -32,8 +32,8 @@ _PATIENCE_S = 60.0
 class KafkaPlanRecords(PlanRecords):
     """Makes frames of the splits of a plan, and counts.
 
-    :param frame_of: makes the frame of some splits, with the records as they are in Kafka or without; its second value
-        returns how many records were read, afterwards.
+    :param frame_of: makes the frame of some splits, with the records as they are in Kafka or without, and with what
+        schemaless values probably are; its second value returns how many records were read, afterwards.
     :param announce: see `PlanRecords.announce`.
     :param at_once: what is written is visible at once: see `PlannedSinkConnector.staged`.
     :param tolerant: bad records are skipped.
@@ -55,8 +55,8 @@ class KafkaPlanRecords(PlanRecords):
         self._delivered: list[Callable[[], int]] = []
         self._counted: list[Observation] = []
 
-    def frame(self, topics: Collection[str] | None = None) -> RecordFrame:
-        frame, delivered = self._frame_of(self._splits_of(topics), False)
+    def frame(self, topics: Collection[str] | None = None, expected: ExpectedObjects | None = None) -> RecordFrame:
+        frame, delivered = self._frame_of(self._splits_of(topics), False, expected)
         self._delivered.append(delivered)
         return frame
 
@@ -64,10 +64,10 @@ class KafkaPlanRecords(PlanRecords):
         splits = self._splits_of(topics)
         if first is not None:
             splits = [replace(split, end=min(split.end, split.start + first)) for split in _firsts(splits)]
-        return self._frame_of(splits, False)[0]
+        return self._frame_of(splits, False, None)[0]
 
     def originals(self, topics: Collection[str] | None = None) -> RecordFrame:
-        return self._frame_of(self._splits_of(topics), True)[0]
+        return self._frame_of(self._splits_of(topics), True, None)[0]
 
     def _splits_of(self, topics: Collection[str] | None) -> list[SinkSplit]:
         return [split for split in self._splits if topics is None or split.topic in topics]

@@ -178,7 +178,9 @@ class PlannedRun(SinkRun):
             records = KafkaPlanRecords(
                 plan,
                 splits,
-                lambda some, originals: self._jobs.frame(spark, some, monitor.address, originals=originals),
+                lambda some, originals, expected: self._jobs.frame(
+                    spark, some, monitor.address, originals=originals, expected=expected
+                ),
                 lambda tables: self._announce(producer, tables),
                 at_once=not self._target.staged,
                 tolerant=self._settings.errors.tolerant,

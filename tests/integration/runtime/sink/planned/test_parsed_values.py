@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from typing import Any
 
 import pytest
+from pyspark.sql import DataFrame
 
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
+from airflow_kconnect.connectors.table import rows, writing
 from airflow_kconnect.runtime.sink import jobs
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.conftest import Lake, record
 
 FIRST = [record(id=n, name=f"n{n}") for n in range(150)]
 """Among the first messages of a topic nothing is unusual."""
+SCHEMALESS = {"value.converter.schemas.enable": "false"}
 
 
 def test_a_value_that_is_not_parsed_is_written_with_the_others(
@@ -50,3 +57,44 @@ def test_a_required_field_without_a_value_is_a_bad_record(run_here: Run, tables:
     values = [json.dumps({"schema": envelope, "payload": {"id": n}}) for n in (1, 2, None)]
     report = run_here(tables.config(tables.topic(*values), **{"errors.tolerance": "all"}))
     assert report.records["written"] == 2 and report.records["dead_lettered"] == 1
+
+
+def objects(count: int) -> list[str]:
+    return [json.dumps({"id": n, "size": n / 4, "at": "2024-02-29", "place": {"x": [n]}}) for n in range(count)]
+
+
+def test_objects_without_schemas_are_read_as_the_columns_of_their_table(
+    run_here: Run, tables: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes: list[bool] = []
+
+    def rows_of(frame: RecordFrame, *more: Any) -> DataFrame:
+        shapes.append(frame.value.shapes[0].schemaless)
+        return rows.rows_of(frame, *more)
+
+    monkeypatch.setattr(f"{writing.__name__}.rows_of", rows_of)
+    topic = tables.topic(*objects(3))
+    config = tables.config(topic, **SCHEMALESS)
+    run_here(config)
+    tables.spark.sql(
+        f"CREATE TABLE {tables.namespace}.other (id INT, at DATE, place STRUCT<x: ARRAY<INT>>) USING iceberg"
+    )
+    other = {"table.name.format": f"{tables.namespace}.other", f"{SCHEMA_CHANGE}.add": "ignore"}
+    run_here({**config, "name": f"{config['name']}-2", **other})
+    assert shapes == [False, False]
+    assert [row.asDict(recursive=True) for row in tables.rows(topic)] == [
+        {"id": n, "size": n / 4, "at": "2024-02-29", "place": {"x": [n]}} for n in range(3)
+    ]
+    day = datetime.date(2024, 2, 29)
+    assert [tuple(row) for row in tables.rows("other", "id", "at", "place.x")] == [(n, day, [n]) for n in range(3)]
+
+
+def test_objects_that_do_not_fit_are_looked_at_one_by_one(run_here: Run, tables: Lake) -> None:
+    topic = tables.topic(*objects(2), '{"id": 2, "note": "x"}')
+    config = tables.config(topic, **SCHEMALESS, **{"auto.evolve": "true"})
+    assert run_here(config).records["written"] == 3
+    tables.add(topic, *objects(120), '{"id": 200}', '{"id": 201, "new": 1}', '{"id": 1.5}')
+    report = run_here({**config, "errors.tolerance": "all"})
+    assert (report.records["written"], report.records["dead_lettered"]) == (122, 1)
+    found = [tuple(row) for row in tables.rows(topic, "id", "note", "new") if row.id > 119 or row.note]
+    assert found == [(2, "x", None), (200, None, None), (201, None, 1)]
