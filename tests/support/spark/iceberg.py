@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
+from airflow_kconnect.connectors.table.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from airflow_kconnect.connectors.table.settings import Routing, TableSettings
+from tests.support import unique
 
 APPLICATION = "orders-0123456789ab"
 
@@ -74,3 +76,26 @@ def twin(table: IcebergTable) -> IcebergTable:
 def metadata(table: IcebergTable) -> Any:
     """Iceberg's own `Table`."""
     return table._access.table()
+
+
+def use(spark: SparkSession, conf: dict[str, str]) -> str:
+    """The name of a catalog with these settings, for all sessions that are made from now on."""
+    name = unique("catalog").replace("-", "_")
+    of_all = spark._jsparkSession.sharedState().conf()
+    for key, value in conf.items():
+        of_all.set(".".join(filter(None, ("spark.sql.catalog", name, key))), value)
+    return name
+
+
+def check(table: IcebergTable) -> None:
+    """All that a connector does with a table."""
+    assert append(table, 1, (1, "a"), (2, "b"))["records"] == 2
+    table.change([Change("add", ("more",), T.LongType())])
+    merge(table, 2, (1, "new", False), (2, None, True))
+    late = twin(table)
+    table.append(plan(3), rows(table, [(3, "c")]))
+    late.append(plan(3), rows(late, [(3, "c")]))
+    as_other(table, "INSERT INTO {t} VALUES (9, 'z', NULL)")
+    assert late.publish(plan(3)) and table.publish(plan(3)) == {}
+    assert found(table) == [(1, "new", None), (3, "c", None), (9, "z", None)]
+    assert table.last_plan(APPLICATION) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,9 @@ from urllib.parse import unquote, urlsplit
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+
+from tests.support.catalogs.logins import PATH as TOKENS
+from tests.support.catalogs.logins import Logins
 
 _CODES = {
     "NoSuchTableException": 404,
@@ -34,18 +37,23 @@ class RestCatalog:
 
     :ivar fails: see `Failure`.
     :ivar loses_answers: requests that change a table are carried out, and answered with 503.
+    :ivar logins: whom tokens are issued to; None: requests need none.
+    :ivar vended: keys of the tables' store, for clients that ask for them.
     """
 
-    def __init__(self, spark: SparkSession, warehouse: Path) -> None:
+    def __init__(self, spark: SparkSession, warehouse: Path | str, **conf: str) -> None:
+        """:param conf: Iceberg's settings of a store; without them tables are files of this machine."""
         assert spark._jvm is not None
         self._java: Any = spark._jvm
         self._gateway: Any = spark.sparkContext._gateway
         self._iceberg = self._java.org.apache.iceberg
-        conf = spark._jsparkSession.sessionState().newHadoopConf()
-        self._catalog = self._iceberg.hadoop.HadoopCatalog(conf, str(warehouse))
+        self._catalog = self._new_catalog(spark, str(warehouse), conf)
         self._mapper = self._new_mapper()
         self.fails: Failure = lambda method, path: None
         self.loses_answers = False
+        self.logins: Logins | None = None
+        self.vended: dict[str, str] = {}
+        self._io = conf.get("io-impl", "org.apache.iceberg.hadoop.HadoopFileIO")
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
@@ -56,7 +64,7 @@ class RestCatalog:
             "": "org.apache.iceberg.spark.SparkCatalog",
             "type": "rest",
             "uri": f"http://127.0.0.1:{self._server.server_port}",
-            "io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
+            "io-impl": self._io,
             "rest.client.max-retries": "1",
         }
 
@@ -67,14 +75,21 @@ class RestCatalog:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, method: str, path: str, body: str) -> tuple[int, str]:
+    def answer(self, method: str, path: str, headers: Mapping[str, str], body: str) -> tuple[int, str]:
         """Status and JSON."""
         if (status := self.fails(method, path)) is not None:
             return status, _error("Injected", "as the test wants it", status)
+        if self.logins is not None:
+            if path == TOKENS:
+                return self.logins.answer(headers, body)
+            if (text := self.logins.refusal(headers)) is not None:
+                return 401, _error("NotAuthorizedException", text, 401)
         try:
             found = self._found(method, path, body)
         except (Py4JJavaError, PySparkException) as error:
             return self._refusal(error)
+        if self.vended and headers.get("X-Iceberg-Access-Delegation") == "vended-credentials" and found:
+            found = json.dumps({**json.loads(found), "config": self.vended})
         if self.loses_answers and method == "POST" and _TABLES.fullmatch(path):
             return 503, _error("Injected", "the answer was lost", 503)
         return (204, "") if found is None else (200, found)
@@ -125,6 +140,13 @@ class RestCatalog:
     def _class(self, name: str) -> Any:
         return self._java.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
 
+    def _new_catalog(self, spark: SparkSession, warehouse: str, conf: Mapping[str, str]) -> Any:
+        if not conf:
+            return self._iceberg.hadoop.HadoopCatalog(spark._jsparkSession.sessionState().newHadoopConf(), warehouse)
+        catalog = self._iceberg.inmemory.InMemoryCatalog()
+        catalog.initialize("served", {**conf, "warehouse": warehouse})
+        return catalog
+
     def _new_mapper(self) -> Any:
         jackson = self._iceberg.shaded.com.fasterxml.jackson
         mapper = jackson.databind.ObjectMapper()
@@ -152,7 +174,7 @@ def _handler(catalog: RestCatalog) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length).decode()
-            status, text = catalog.answer(self.command, urlsplit(self.path).path, body)
+            status, text = catalog.answer(self.command, urlsplit(self.path).path, dict(self.headers.items()), body)
             encoded = b"" if self.command == "HEAD" else text.encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

@@ -16,10 +16,12 @@ Chain = list[tuple[str, str]]
 _UNKNOWN = ("CommitStateUnknownException",)
 _FASTER = ("CommitFailedException",)
 _CHANGED = ("ValidationException", "DuplicateWAPCommitException", "CherrypickAncestorCommitException")
+_NAMESPACE_MISSING = ("NoSuchNamespaceException", "EntityNotFoundException", "NoSuchObjectException")
 _MISSING = ("NoSuchTableException", "NoSuchIcebergTableException")
+_NOT_LOGGED_IN = ("NotAuthorizedException",)
 _REFUSED = (
     "ForbiddenException",
-    "NotAuthorizedException",
+    *_NOT_LOGGED_IN,
     "AccessControlException",
     "AccessDeniedException",
     "InvalidAuthorizationSpecException",
@@ -63,6 +65,14 @@ _SECRET = re.compile(
 )
 # SQL states: a wrong password, a missing right.
 _REFUSED_STATES = ("28", "42501")
+_AMAZON = "software.amazon.awssdk.services."
+# Beginnings of statuses, and codes of answers with a status that others have too.
+_REFUSED_BY_AMAZON = (
+    ("401", "403"),
+    ("UnrecognizedClientException", "InvalidClientTokenId", "InvalidSignatureException"),
+)
+_BUSY_AMAZON = (("429", "5"), ("ThrottlingException", "Throttling", "RequestLimitExceeded"))
+_EXPIRED_CODES = ("ExpiredToken", "ExpiredTokenException")
 
 
 def chain_of(error: BaseException) -> Chain:
@@ -98,8 +108,8 @@ def is_missing(error: BaseException) -> bool:
 
 
 def is_namespace_missing(error: BaseException) -> bool:
-    """Whether there is no such namespace."""
-    return _first(chain_of(error), ("NoSuchNamespaceException",)) is not None
+    """Whether there is no such namespace, as the catalog says it when a table is created: Glue, Hive and others."""
+    return _first(chain_of(error), _NAMESPACE_MISSING) is not None
 
 
 def is_there(error: BaseException) -> bool:
@@ -127,9 +137,9 @@ def understood(subject: str) -> Iterator[None]:
 
 def meaning_of(subject: str, chain: Chain) -> ConnectError | None:
     """The error for a chain of exceptions; None: none of them is known."""
-    if found := _first(chain, _UNKNOWN):
-        return RetriableError(f"{subject}: whether it was committed is unknown ({found}): the next run finds out")
-    if found := _first(chain, _REFUSED) or _refused_by_sql(chain):
+    if passing := _passing(subject, chain):
+        return passing
+    if found := _first(chain, _REFUSED) or _refused_by_sql(chain) or _by_amazon(chain, *_REFUSED_BY_AMAZON):
         return ConfigError(
             {"table.catalog": [f"{subject}: access is refused ({found}): correct the credentials, or grant {_RIGHTS}"]}
         )
@@ -150,15 +160,27 @@ def meaning_of(subject: str, chain: Chain) -> ConnectError | None:
         return DataError(f"{subject}: one of its files is missing ({found}): restore it, or roll the table back")
     if found := _first(chain, (*_CHANGED, *_NOT_POSSIBLE)):
         return DataError(f"{subject}: refused by Iceberg ({found}): check the table")
-    if found := _first(chain, _UNAVAILABLE):
-        return RetriableError(f"{subject}: catalog or storage is unavailable ({found})")
+    if found := _by_amazon(chain, *_BUSY_AMAZON) or _first(chain, _UNAVAILABLE):
+        return RetriableError(f"{subject}: catalog or storage is unavailable ({found}{_deepest(chain, found)})")
+    return None
+
+
+def _passing(subject: str, chain: Chain) -> RetriableError | None:
+    """The error for what the next run settles."""
+    if found := _first(chain, _UNKNOWN):
+        return RetriableError(f"{subject}: whether it was committed is unknown ({found}): the next run finds out")
+    if found := _expired(chain):
+        return RetriableError(
+            f"{subject}: the login has expired ({found}): the next run has a new one, unless the configuration has a"
+            " token that is to be replaced"
+        )
     return None
 
 
 def _first(chain: Chain, names: tuple[str, ...]) -> str | None:
     """The first exception of one of these classes, as text; of packages of Java, catalogs and stores alike."""
     for class_name, text in chain:
-        short = class_name.rpartition(".")[2].rpartition("$")[2].partition(" ")[0]
+        short = class_name.partition(" ")[0].rpartition(".")[2].rpartition("$")[2]
         if short in names:
             return f"{short}: {_line(text)}" if text else short
     return None
@@ -172,19 +194,42 @@ def _refused_by_sql(chain: Chain) -> str | None:
     return None
 
 
+def _by_amazon(chain: Chain, statuses: tuple[str, ...], codes: tuple[str, ...]) -> str | None:
+    """The first exception of Amazon's with a status that begins like one of these, or with one of the codes."""
+    for class_name, text in chain:
+        status, _, code = class_name.partition(" ")[2].partition(" ")
+        if class_name.startswith(_AMAZON) and (status.startswith(statuses) or code in codes):
+            return f"{code or status}: {_line(text)}" if text else code or status
+    return None
+
+
+def _expired(chain: Chain) -> str | None:
+    found = _first(chain, _NOT_LOGGED_IN)
+    return found if found and "expired" in found.lower() else _by_amazon(chain, (), _EXPIRED_CODES)
+
+
+def _deepest(chain: Chain, found: str) -> str:
+    """What the innermost exception says that says something, unless it is what is `found` anyway."""
+    text = next((_line(text) for _, text in reversed(chain) if text), "")
+    return "" if text in found else f"; {text}"
+
+
 def _line(text: str) -> str:
     """The first line of a text, without what addresses in it may give away."""
     return _SECRET.sub(lambda found: f"{found[1] or found[2]}***", text.splitlines()[0])
 
 
 def _class_of(cause: Any) -> str:
-    """The class's name; that of SQL exceptions is followed by their state."""
+    """The class's name; that of SQL exceptions is followed by their state, that of Amazon's by status and code."""
     from py4j.protocol import Py4JError
 
     name = str(cause.getClass().getName())
-    if not name.endswith("SQLException"):
-        return name
     try:
-        return f"{name} {cause.getSQLState() or ''}".strip()
+        if name.endswith("SQLException"):
+            return f"{name} {cause.getSQLState() or ''}".strip()
+        if name.startswith(_AMAZON):
+            details = cause.awsErrorDetails()
+            return f"{name} {cause.statusCode()} {(details and details.errorCode()) or ''}".strip()
     except Py4JError:  # it only has such a name
-        return name
+        pass
+    return name

@@ -16,21 +16,10 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableErr
 from airflow_kconnect.connectors.jdbc.driver.class_path import add_jar, application_loader
 from airflow_kconnect.connectors.jdbc.driver.drivers import DRIVERS, driver_jars
 from airflow_kconnect.connectors.table.evolution import Change
-from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from tests.integration.connectors.table.iceberg.conftest import MakeTable
-from tests.support import unique
 from tests.support.databases.postgres import PostgresServer
-from tests.support.spark.iceberg import APPLICATION, append, as_other, found, merge, plan, rows, twin
+from tests.support.spark.iceberg import append, check, found, merge, plan, rows, twin, use
 from tests.support.spark.rest_catalog import RestCatalog
-
-
-def use(spark: SparkSession, conf: dict[str, str]) -> str:
-    """The name of a catalog with these settings, for all sessions that are made from now on."""
-    name = unique("catalog").replace("-", "_")
-    of_all = spark._jsparkSession.sharedState().conf()
-    for key, value in conf.items():
-        of_all.set(".".join(filter(None, ("spark.sql.catalog", name, key))), value)
-    return name
 
 
 @pytest.fixture(scope="module")
@@ -69,20 +58,6 @@ def jdbc_conf(
         "jdbc.schema-version": "V1",
         "warehouse": str(tmp_path_factory.mktemp("jdbc")),
     }
-
-
-def check(table: IcebergTable) -> None:
-    """All that a connector does with a table."""
-    assert append(table, 1, (1, "a"), (2, "b"))["records"] == 2
-    table.change([Change("add", ("more",), T.LongType())])
-    merge(table, 2, (1, "new", False), (2, None, True))
-    late = twin(table)
-    table.append(plan(3), rows(table, [(3, "c")]))
-    late.append(plan(3), rows(late, [(3, "c")]))
-    as_other(table, "INSERT INTO {t} VALUES (9, 'z', NULL)")
-    assert late.publish(plan(3)) and table.publish(plan(3)) == {}
-    assert found(table) == [(1, "new", None), (3, "c", None), (9, "z", None)]
-    assert table.last_plan(APPLICATION) == 3
 
 
 def test_a_catalog_in_postgresql(make_table: MakeTable, spark: SparkSession, jdbc_conf: dict[str, str]) -> None:

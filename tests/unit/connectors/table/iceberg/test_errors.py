@@ -8,6 +8,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connectors.table.formats.iceberg.errors import Chain, meaning_of
 
 ICEBERG = "org.apache.iceberg.exceptions."
+AMAZON = "software.amazon.awssdk.services."
 ABORTED = ("org.apache.spark.SparkException", "Writing job aborted")
 
 
@@ -44,6 +45,12 @@ ABORTED = ("org.apache.spark.SparkException", "Writing job aborted")
         ([("java.lang.ClassNotFoundException", "org.example.Catalog")], ConfigError, "cannot be used"),
         ([(ICEBERG + "NoSuchTableException", "Table does not exist: a.b")], DataError, "does not exist any more"),
         ([ABORTED, (ICEBERG + "NotFoundException", "s3://lake/f.parquet")], DataError, "is missing"),
+        ([(ICEBERG + "NotAuthorizedException", "the token expired")], RetriableError, "the login has expired"),
+        ([ABORTED, (AMAZON + "s3.model.S3Exception 403 AccessDenied", "no")], ConfigError, "access is refused"),
+        ([(AMAZON + "glue.model.GlueException 400 UnrecognizedClientException", "")], ConfigError, "access is refused"),
+        ([(AMAZON + "glue.model.GlueException 400 ThrottlingException", "")], RetriableError, "unavailable"),
+        ([(AMAZON + "s3.model.S3Exception 503 SlowDown", "")], RetriableError, "unavailable"),
+        ([(AMAZON + "s3.model.S3Exception 400 ExpiredToken", "")], RetriableError, "the login has expired"),
         ([(ICEBERG + "ValidationException", "Cannot")], DataError, "refused by Iceberg"),
     ],
 )
@@ -56,6 +63,11 @@ def test_each_class_of_exception_says_whether_to_retry(chain: Chain, kind: type[
 def test_the_text_has_one_line() -> None:
     error = meaning_of("table t", [(ICEBERG + "RESTException", "first\nsecond\n\tat java.lang.Thread")])
     assert "\n" not in str(error) and "first" in str(error)
+
+
+def test_the_text_has_the_innermost_cause() -> None:
+    chain = [("java.io.UncheckedIOException", "Failed to close"), ("java.io.IOException", "No route"), ("x.Y", "")]
+    assert str(meaning_of("table t", chain)).endswith("(UncheckedIOException: Failed to close; No route)")
 
 
 def test_what_is_not_known_is_left_as_it_is() -> None:

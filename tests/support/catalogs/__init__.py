@@ -1,0 +1,1 @@
+"""Servers of catalogs for tests of tables."""
