@@ -142,8 +142,7 @@ def _login(fields: _Fields, merged: Mapping[str, str]) -> Settings:
 
 def _aws(fields: _Fields, known: Mapping[str, str]) -> Settings:
     keys = {"access-key-id": "login", "secret-access-key": "password", "session-token": "extra.aws_session_token"}
-    signs = known.get("rest.sigv4-enabled", "").lower() == "true" or known.get("rest.auth.type") == "sigv4"
-    found: Settings = {}
+    signs, found = _signs(known), dict[str, str]()
     for prefix in ("s3.", *(("rest.",) if signs else ())):
         for key, name in keys.items():
             found |= fields.setting(f"{prefix}{key}", name)
@@ -151,20 +150,38 @@ def _aws(fields: _Fields, known: Mapping[str, str]) -> Settings:
     if signs:
         found |= fields.setting("rest.signing-region", "extra.region_name")
     found |= fields.setting("s3.endpoint", "extra.endpoint_url")
+    if _is_glue(known):
+        found |= fields.setting("glue.endpoint", "extra.endpoint_url")
+    _check_keys(fields, known)
     if "extra.role_arn" in fields:
         found |= {"client.factory": "org.apache.iceberg.aws.AssumeRoleAwsClientFactory"}
         found |= fields.setting("client.assume-role.arn", "extra.role_arn")
         found |= fields.setting("client.assume-role.region", "extra.region_name")
-    _check_glue(fields, known)
     return found
 
 
-def _check_glue(fields: _Fields, known: Mapping[str, str]) -> None:
-    of_glue = known.get("type", "").lower() == "glue" or known.get("catalog-impl", "").endswith(".GlueCatalog")
-    if of_glue and "login" in fields and "extra.role_arn" not in fields:
+def _signs(known: Mapping[str, str]) -> bool:
+    """Whether requests to a REST catalog are signed."""
+    return known.get("rest.sigv4-enabled", "").lower() == "true" or known.get("rest.auth.type") == "sigv4"
+
+
+def _is_glue(known: Mapping[str, str]) -> bool:
+    return known.get("type", "").lower() == "glue" or known.get("catalog-impl", "").endswith(".GlueCatalog")
+
+
+def _check_keys(fields: _Fields, known: Mapping[str, str]) -> None:
+    """An access key that would have no effect."""
+    if "login" not in fields:
+        return
+    if "extra.role_arn" in fields and not _signs(known):
+        raise _Problem(
+            "has an access key and a role, and the key would not be what assumes the role: remove one of them."
+            f" {_OF_ENVIRONMENT} (AWS_ACCESS_KEY_ID, a role)"
+        )
+    if _is_glue(known) and "extra.role_arn" not in fields:
         raise _Problem(
             f"has an access key, which Glue's catalog does not use: {_OF_ENVIRONMENT} (AWS_ACCESS_KEY_ID, a role), "
-            "or assumes the role of the extra `role_arn`"
+            "or assumes the role of the extra `role_arn`. Glue's REST endpoint, `rest.sigv4-enabled`, does use it"
         )
 
 

@@ -116,6 +116,12 @@ def test_a_role_is_assumed(connection: Any) -> None:
     assert found["client.assume-role.arn"] == "arn:aws:iam::1:role/x"
 
 
+def test_an_endpoint_is_that_of_glue_too(connection: Any) -> None:
+    connection("aws", conn_type="aws", extra={"region_name": "eu", "endpoint_url": "http://aws"})
+    found = settings("aws", **{"iceberg.catalog.type": "glue"})
+    assert (found["glue.endpoint"], found["s3.endpoint"]) == ("http://aws", "http://aws")
+
+
 def test_an_azure_account_has_its_key_or_its_token(connection: Any) -> None:
     connection("azure", conn_type="wasb", login="account", password="s3cret", extra={"sas_token": "sas"})
     assert settings("azure") == {
@@ -139,6 +145,11 @@ def test_an_azure_account_has_its_key_or_its_token(connection: Any) -> None:
             {"conn_type": "aws", "login": "u", "password": "s3cret"},
             {"iceberg.catalog.type": "glue"},
             "which Glue's catalog does not use",
+        ),
+        (
+            {"conn_type": "aws", "login": "u", "password": "s3cret", "extra": {"role_arn": "arn:aws:iam::1:role/x"}},
+            {},
+            "an access key and a role",
         ),
         (
             {"conn_type": "google_cloud_platform", "extra": {"keyfile_dict": "s3cret"}},
