@@ -16,9 +16,11 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from tests.integration.runtime.conftest import Run
 from tests.support import kill_points, unique
+from tests.support.catalogs.hive import HiveMetastore
 from tests.support.kafka import produce, read_all
 from tests.support.spark.jobs import kill_job_at, start_job
 from tests.support.spark.lakes import lakes_conf
+from tests.support.tables import rows_by_another_engine
 
 MakeTopic = Callable[..., str]
 
@@ -214,3 +216,28 @@ def test_an_older_run_writes_nothing_that_a_newer_one_has_written(
     older.reached.unlink()
     assert older.wait() == EXIT_FENCED
     assert ids(spark, config) == list(range(110))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.spark_submit
+def test_a_table_in_a_metastore_keeps_its_name_and_its_plans(
+    config: dict[str, str], worker_props: dict[str, str], send: Send, tmp_path: Path
+) -> None:
+    (tmp_path / "hive").mkdir()
+    metastore = HiveMetastore(tmp_path / "hive")
+    config |= {"table.name.format": "shop.orders"}
+    conf = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.hive.metastore.uris": metastore.uri,
+        "spark.sql.warehouse.dir": str(metastore.warehouse),
+    }
+    try:
+        for numbers in (range(10), range(10, 15)):
+            send(config["topics"], numbers)
+            job = start_job(config, worker_props, tmp_path / "jobs", conf=conf)
+            assert job.wait() == 0, job.text()[-3000:]
+    finally:
+        metastore.remove()
+    assert sorted(row["id"] for row in rows_by_another_engine(metastore.warehouse / "shop.db/orders")) == list(
+        range(15)
+    )
