@@ -13,6 +13,8 @@ from tests.support.catalogs.glue import GlueServer
 from tests.support.s3 import S3Server
 from tests.support.spark.iceberg import append, as_other, check, found, merge, plan, rows, twin, use
 
+pytestmark = pytest.mark.exhaustive  # Amazon's classes have 69 MB
+
 
 @pytest.fixture
 def glue(spark: SparkSession, amazon: None) -> Iterator[GlueServer]:
