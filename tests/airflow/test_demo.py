@@ -64,3 +64,4 @@ class TestLake:
         Demo(tmp_path / "demo", Console(file=said, width=200), kinds=(LakePipeline,)).run()
 
         assert "650 changes in, " in said.getvalue()
+        assert "Spark and DuckDB agree" in said.getvalue()
