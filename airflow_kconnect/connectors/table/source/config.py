@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +12,26 @@ from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalog_keys import define_catalog_keys
 from airflow_kconnect.connectors.table.config import CATALOG, below, catalog_conf
 from airflow_kconnect.connectors.table.formats.plain.options import forbidden
-from airflow_kconnect.connectors.table.formats.registry import FORMATS
+from airflow_kconnect.connectors.table.formats.registry import DELTA, FORMATS, ICEBERG
 from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 
 CHANGES, INCREMENTING, BULK = "changes", "incrementing", "bulk"
 OPTIONS = "table.read."
 PREFIXES = (CATALOG, OPTIONS)
+NOTHING = -1
+"""The state before a table has any: states themselves may be any other number."""
+DELETIONS, REWRITES = "deletions", "rewrites"
+"""Kinds of commits that may be skipped: those that only delete rows, and those that write rows again."""
+_SKIPPING: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    ICEBERG: {
+        "streaming-skip-delete-snapshots": (DELETIONS,),
+        "streaming-skip-overwrite-snapshots": (REWRITES,),
+    },
+    DELTA: {"skipChangeCommits": (DELETIONS, REWRITES)},
+}
+"""Options of the formats' streaming readers that mean the same here."""
+_BOUNDS = ("kconnect.max.records", "kconnect.max.duration.ms")
 _HARMLESS = frozenset({"mergeschema", "multiline", "mode", "inferschema", "recursivefilelookup", "pathglobfilter"})
 """Options of readers of files, in lower case, besides those that readers and writers have."""
 
@@ -30,7 +43,7 @@ class SourceSettings:
     :param table: its name, with its catalog; None: `path` says where its files are.
     :param keys: columns that identify a row.
     :param column: whose values only grow (`INCREMENTING`).
-    :param options: of Spark's reader.
+    :param options: of Spark's reader. :param skipped: kinds of commits whose changes are not read.
     """
 
     format: str
@@ -42,6 +55,7 @@ class SourceSettings:
     keys: tuple[str, ...] = ()
     column: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    skipped: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -93,7 +107,27 @@ def source_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         errors["incrementing.column.name"] = ["is missing, and `mode` is incrementing"]
     if props.get("table.path") and format_ == "iceberg" and mode == CHANGES:
         errors["table.path"] = ["is set, and Iceberg's changes are read by a catalog: set `table.name`"]
+    for bound in _BOUNDS:
+        if bound in props:
+            errors[bound] = ["has no effect: what has changed is read up to a state of the table, as a whole"]
+    if mode == CHANGES:
+        errors |= dict(_wrong_options(format_, below(OPTIONS, props)))
     return errors
+
+
+def _wrong_options(format_: str, options: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    known = _SKIPPING.get(format_, {})
+    for name, text in options.items():
+        if name not in known:
+            yield f"{OPTIONS}{name}", [f"has no effect in the mode changes, which knows {' and '.join(known)}"]
+        elif text.strip().lower() not in ("true", "false"):
+            yield f"{OPTIONS}{name}", [f"is {text}: expected true or false"]
+
+
+def _skipped(format_: str, options: Mapping[str, str]) -> frozenset[str]:
+    known = _SKIPPING.get(format_, {})
+    chosen = [kinds for name, kinds in known.items() if options.get(name, "").strip().lower() == "true"]
+    return frozenset(kind for kinds in chosen for kind in kinds)
 
 
 def forbidden_reading(props: Mapping[str, str], allowed: Collection[str]) -> dict[str, list[str]]:
@@ -127,4 +161,5 @@ def settings_of(values: Mapping[str, Any], props: Mapping[str, str]) -> SourceSe
         keys=tuple(values["pk.fields"]),
         column=values["incrementing.column.name"],
         options=below(OPTIONS, props),
+        skipped=_skipped(values["table.format"].lower(), below(OPTIONS, props)),
     )

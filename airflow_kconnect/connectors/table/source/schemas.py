@@ -71,7 +71,8 @@ def value_of(column: Column, type_: T.DataType) -> Column:
         case T.ArrayType():
             return F.transform(column, lambda item: value_of(item, type_.elementType))
         case T.MapType():
-            return F.transform_values(column, lambda _, value: value_of(value, type_.valueType))
+            keyed = F.transform_keys(column, lambda key, _: value_of(key, type_.keyType))
+            return F.transform_values(keyed, lambda _, value: value_of(value, type_.valueType))
         case T.DecimalType():
             return column.cast(T.DecimalType(38, type_.scale))
         case T.TimestampNTZType():

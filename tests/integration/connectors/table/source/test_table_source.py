@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,11 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.run_warnings import Kind, kind_of
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.runtime.job import run
+from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from tests.support import unique
 from tests.support.kafka import read_all
 
@@ -39,6 +42,11 @@ class Source:
             "value.converter.schemas.enable": "false",
         }
 
+    def create(self) -> None:
+        properties = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
+        format_ = f"delta {properties}" if self.config["table.format"] == "delta" else "iceberg"
+        self.sql(f"CREATE TABLE {{t}} (id BIGINT NOT NULL, name STRING) USING {format_}")
+
     def run(self, **more: str) -> RunReport:
         return run(RunSpec({**self.config, **more}, self._worker, run_id=unique("run")), self.spark.newSession())
 
@@ -59,14 +67,7 @@ def source(request: pytest.FixtureRequest, spark: SparkSession, worker_props: di
     format_ = request.param
     name = unique("orders").replace("-", "_")
     made = Source(spark, worker_props, format_, f"{lake}.db.{name}" if format_ == "iceberg" else f"default.{name}")
-    # Changes that are recorded row by row: Iceberg tells them from data files alone.
-    properties = {
-        "iceberg": "'write.delete.mode'='copy-on-write', 'write.update.mode'='copy-on-write'",
-        "delta": "'delta.enableChangeDataFeed'='true'",
-    }
-    made.sql(
-        f"CREATE TABLE {{t}} (id BIGINT NOT NULL, name STRING) USING {format_} TBLPROPERTIES ({properties[format_]})"
-    )
+    made.create()
     return made
 
 
@@ -120,14 +121,80 @@ def test_as_a_whole_the_table_is_read_each_time(source: Source) -> None:
     assert source.run(mode="bulk").records["written"] == 2
 
 
+def test_rows_without_a_number_are_named_in_a_warning(source: Source) -> None:
+    by_number = {"mode": "incrementing", "incrementing.column.name": "n"}
+    source.sql("ALTER TABLE {t} ADD COLUMN n INT")
+    source.sql("INSERT INTO {t} VALUES (1, 'a', 1), (2, 'b', null), (3, 'c', null)")
+    reports = [source.run(**by_number), source.run(**by_number)]
+    assert [(report.records["written"], list(map(kind_of, report.warnings))) for report in reports] == [
+        (1, [Kind.LOST]),
+        (0, [Kind.LOST]),
+    ]
+    assert "2 rows have null in `n`" in reports[1].warnings[0]
+
+
+def test_a_column_that_is_no_number_is_an_error_of_its_key(source: Source) -> None:
+    with pytest.raises(ConfigError, match=r"`incrementing.column.name`: is name, a column of the type string"):
+        source.run(mode="incrementing", **{"incrementing.column.name": "name"})
+
+
+def test_an_offset_of_another_mode_ends_the_run(source: Source) -> None:
+    source.sql("INSERT INTO {t} VALUES (1, 'a')")
+    source.run()
+    with pytest.raises(DataError, match="`mode`=incrementing"):
+        source.run(mode="incrementing", **{"incrementing.column.name": "id"})
+
+
+def test_a_table_that_was_created_again_ends_the_run(source: Source) -> None:
+    source.sql("INSERT INTO {t} VALUES (1, 'a')")
+    source.run()
+    source.sql("DROP TABLE {t}")
+    source.create()
+    for number in range(3):
+        source.sql(f"INSERT INTO {{t}} VALUES ({number}, 'new')")
+    with pytest.raises(DataError, match=r"created again|no longer has snapshot"):
+        source.run()
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("ALTER TABLE {t} RENAME COLUMN name TO title", "got other columns"),
+        ("ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableChangeDataFeed'='false')", "does not record changes"),
+    ],
+)
+def test_changes_that_delta_does_not_read_end_the_run_for_good(
+    spark: SparkSession, worker_props: dict[str, str], lake: str, statement: str, says: str
+) -> None:
+    source = Source(spark, worker_props, "delta", f"default.{unique('orders').replace('-', '_')}")
+    source.create()
+    source.sql("ALTER TABLE {t} SET TBLPROPERTIES ('delta.columnMapping.mode'='name')")
+    source.run()
+    source.sql("INSERT INTO {t} VALUES (1, 'a')")
+    source.sql(statement)
+    with pytest.raises((ConfigError, DataError), match=says):
+        source.run()
+
+
+def test_altered_offsets_say_where_the_next_run_begins(source: Source, worker_props: dict[str, str]) -> None:
+    source.sql("INSERT INTO {t} VALUES (1, 'a')")
+    [first] = source.run().offsets
+    source.sql("INSERT INTO {t} VALUES (2, 'b')")
+    source.run()
+    worker = WorkerConfig.from_props(worker_props)
+    config = validate_connector(source.config, worker=worker)
+    SourceOffsets(config, worker).alter({"offsets": [first]})
+    assert source.run().records["written"] == 1
+    SourceOffsets(config, worker).reset()
+    assert source.run().records["written"] == 2
+
+
 def test_a_table_that_is_not_there_is_an_error_of_its_key(source: Source) -> None:
     with pytest.raises(ConfigError, match=r"table\.name"):
         source.run(**{"table.name": source.table + "_missing"})
 
 
-def test_files_of_any_format_of_spark(
-    spark: SparkSession, worker_props: dict[str, str], tmp_path: Path, lake: Callable[..., str]
-) -> None:
+def test_files_of_any_format_of_spark(spark: SparkSession, worker_props: dict[str, str], tmp_path: Path) -> None:
     spark.range(5).write.parquet(str(tmp_path / "files"))
     source = Source(spark, worker_props, "parquet", "unused")
     del source.config["table.name"]
@@ -145,3 +212,33 @@ def test_a_catalog_of_the_configuration_is_the_runs_own(
     source.config |= own | {"table.catalog.warehouse": str(tmp_path)}
     with pytest.raises(ConfigError, match=r"there is no table mine_\w+\.shop\.orders"):
         source.run()
+
+
+_COLUMNS = (
+    "id BIGINT, amount DECIMAL(10, 2), day DATE, at TIMESTAMP, wall TIMESTAMP_NTZ, data VARIANT, raw BINARY,"
+    " tags ARRAY<STRUCT<name: STRING, price: DECIMAL(5, 1)>>, sizes MAP<STRING, DECIMAL(4, 1)>"
+)
+_ROW = (
+    "1, 12.34, DATE'2026-01-02', TIMESTAMP'2026-01-02 03:04:05.678Z', TIMESTAMP_NTZ'2026-01-02 03:04:05',"
+    " parse_json('{\"a\": [1, null]}'), X'00ff', array(struct('red', 1.5)), map('m', 2.5)"
+)
+
+
+def test_values_of_all_types_arrive(spark: SparkSession, worker_props: dict[str, str], lake: str) -> None:
+    source = Source(spark, worker_props, "iceberg", f"{lake}.db.{unique('types').replace('-', '_')}")
+    source.sql(f"CREATE TABLE {{t}} ({_COLUMNS}) USING iceberg TBLPROPERTIES ('format-version'='3')")
+    source.sql(f"INSERT INTO {{t}} SELECT {_ROW}")
+    source.run(**{"value.converter.decimal.format": "NUMERIC"})
+    assert [value for _, value in source.records()] == [
+        {
+            "id": 1,
+            "amount": 12.34,
+            "day": 20455,
+            "at": 1767323045678,
+            "wall": 1767323045000,
+            "data": '{"a":[1,null]}',
+            "raw": "AP8=",
+            "tags": [{"name": "red", "price": 1.5}],
+            "sizes": {"m": 2.5},
+        }
+    ]
