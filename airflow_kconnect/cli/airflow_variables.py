@@ -10,8 +10,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from airflow_kconnect.connect.variables.resolver import task_variables
-from airflow_kconnect.connectors.table.catalog_keys import CONNECTIONS
+from airflow_kconnect.connectors.table import catalog_keys
+from airflow_kconnect.places import keys as store_keys
 
+_CONNECTIONS = (catalog_keys.CONNECTIONS, store_keys.CONNECTION)
 _CONTEXT = "_AIRFLOW_PROCESS_CONTEXT"
 
 
@@ -34,7 +36,8 @@ def airflow_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> d
 
 def with_airflow_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration with what the Airflow connections have that it names; see `with_login`."""
-    if not (CONNECTIONS in config or _has_any(config, worker)) or find_spec("airflow") is None:
+    names_any = any(key in config for key in _CONNECTIONS) or _has_any(config, worker)
+    if not names_any or find_spec("airflow") is None:
         return dict(config)
     with _with_database():
         from airflow_kconnect.hooks.variables import with_login

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.secret_keys import is_secret
-from airflow_kconnect.connect.variables.providers import AIRFLOW_CONNECTION, printable
 from airflow_kconnect.connectors.table.catalog_keys import CONNECTIONS
+from airflow_kconnect.hooks.fields import Fields, Problem, Settings, settings_of
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 log = logging.getLogger(__name__)
-
-Settings = dict[str, str]
-"""Name of a setting, below the prefix of the connector's keys -> its value, or a reference to it."""
 
 _PREFIXES = ("table.catalog.", "iceberg.catalog.")
 # PyIceberg's names of what Iceberg's Java calls otherwise, and what only PyIceberg has.
@@ -29,10 +25,6 @@ _RENAMED = {"s3.region": "client.region", "client.access-key-id": "s3.access-key
 _PYTHON_ONLY = ("py-", "auth", "downcast-", "legacy-")
 _OF_ENVIRONMENT = "Iceberg takes it from the environment of Spark's machines"
 _GOOGLE_KEYS = ("key_path", "keyfile_path", "keyfile_dict", "key_secret_name")
-
-
-class _Problem(Exception):
-    """What is wrong with a connection, after its id."""
 
 
 def with_catalogs(
@@ -46,25 +38,14 @@ def with_catalogs(
     ids = [each.strip() for each in str(config.get(CONNECTIONS) or "").split(",") if each.strip()]
     if not ids:
         return dict(config)
-    if not enabled:
-        raise _wrong("the worker has turned the variables of Airflow off (`config.providers`)")
     prefix = _PREFIXES["table.format" not in config]
     own = {key.removeprefix(prefix): str(value) for key, value in config.items() if key.startswith(prefix)}
     found: Settings = {}
     for conn_id in ids:
-        connection = connection_of(conn_id)
-        if connection is None:
-            raise _wrong(f"names the Airflow connection `{printable(conn_id)}`, which does not exist")
-        try:
-            found |= _settings(connection, found | own)
-        except _Problem as problem:
-            raise _wrong(f"names the Airflow connection `{printable(conn_id)}`, which {problem}") from None
+        read = partial(_settings, known=found | own)
+        found |= settings_of(CONNECTIONS, conn_id, connection_of, read, enabled=enabled)
     rest = {key: value for key, value in config.items() if key != CONNECTIONS}
     return {**{f"{prefix}{name}": text for name, text in found.items()}, **rest}
-
-
-def _wrong(text: str) -> ConfigError:
-    return ConfigError({CONNECTIONS: [text]})
 
 
 def _settings(connection: Connection, known: Mapping[str, str]) -> Settings:
@@ -73,47 +54,11 @@ def _settings(connection: Connection, known: Mapping[str, str]) -> Settings:
     if kind == "generic" and "://" in str(connection.host or ""):
         kind = "iceberg"  # `airflow connections add` stores types of providers that are not installed so
     if kind not in _READERS:
-        raise _Problem(f"is of type `{kind}`, expected one of: {', '.join(_READERS)}")
-    return dict(_READERS[kind](_Fields(connection), known))
+        raise Problem(f"is of type `{kind}`, expected one of: {', '.join(_READERS)}")
+    return dict(_READERS[kind](Fields(connection), known))
 
 
-class _Fields:
-    """The fields of a connection, as values or references."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._id = str(connection.conn_id)
-        extra = {f"extra.{name}": value for name, value in connection.extra_dejson.items()}
-        fields = {name: getattr(connection, name) for name in ("host", "login", "password")} | extra
-        self._values = {name: value for name, value in fields.items() if value not in (None, "")}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._values
-
-    @property
-    def extras(self) -> dict[str, Any]:
-        """Of the extra, without its prefix."""
-        prefix = "extra."
-        return {name.removeprefix(prefix): value for name, value in self._values.items() if name.startswith(prefix)}
-
-    def text(self, name: str) -> str:
-        """A value that is not a secret."""
-        return str(self._values.get(name, ""))
-
-    def reference(self, name: str) -> str:
-        """What stands for a value."""
-        return f"${{{AIRFLOW_CONNECTION}:{self._id}:{name}}}"
-
-    def setting(self, key: str, name: str) -> Settings:
-        """A setting by the name of its field; none if the connection does not have it."""
-        if name not in self:
-            return {}
-        text = self._values[name]
-        text = str(text).lower() if isinstance(text, bool) else str(text)
-        hidden = name == "password" or is_secret(key, text) or "${" in text
-        return {key: self.reference(name) if hidden else text}
-
-
-def _iceberg(fields: _Fields, known: Mapping[str, str]) -> Settings:
+def _iceberg(fields: Fields, known: Mapping[str, str]) -> Settings:
     extras, found = fields.extras, dict[str, str]()
     for name, value in extras.items():
         if name.startswith(_PYTHON_ONLY) or isinstance(value, dict | list):
@@ -125,22 +70,22 @@ def _iceberg(fields: _Fields, known: Mapping[str, str]) -> Settings:
     if "type" not in merged and "catalog-impl" not in merged:
         found["type"] = merged["type"] = "rest"
     if ("login" in fields) != ("password" in fields):
-        raise _Problem("has a login or a password without the other: OAuth2 needs client id and secret")
+        raise Problem("has a login or a password without the other: OAuth2 needs client id and secret")
     if "login" in fields:
         found |= _login(fields, merged)
     return found
 
 
-def _login(fields: _Fields, merged: Mapping[str, str]) -> Settings:
+def _login(fields: Fields, merged: Mapping[str, str]) -> Settings:
     kind = merged.get("type", "").lower()
     if kind == "rest":
         return {"credential": f"{fields.reference('login')}:{fields.reference('password')}"}
     if kind == "jdbc":
         return {"jdbc.user": fields.reference("login"), "jdbc.password": fields.reference("password")}
-    raise _Problem(f"has a login, which a catalog of type {kind or 'of a class'} does not use: remove it")
+    raise Problem(f"has a login, which a catalog of type {kind or 'of a class'} does not use: remove it")
 
 
-def _aws(fields: _Fields, known: Mapping[str, str]) -> Settings:
+def _aws(fields: Fields, known: Mapping[str, str]) -> Settings:
     keys = {"access-key-id": "login", "secret-access-key": "password", "session-token": "extra.aws_session_token"}
     signs, found = _signs(known), dict[str, str]()
     for prefix in ("s3.", *(("rest.",) if signs else ())):
@@ -169,26 +114,26 @@ def _is_glue(known: Mapping[str, str]) -> bool:
     return known.get("type", "").lower() == "glue" or known.get("catalog-impl", "").endswith(".GlueCatalog")
 
 
-def _check_keys(fields: _Fields, known: Mapping[str, str]) -> None:
+def _check_keys(fields: Fields, known: Mapping[str, str]) -> None:
     """An access key that would have no effect."""
     if "login" not in fields:
         return
     if "extra.role_arn" in fields and not _signs(known):
-        raise _Problem(
+        raise Problem(
             "has an access key and a role, and the key would not be what assumes the role: remove one of them."
             f" {_OF_ENVIRONMENT} (AWS_ACCESS_KEY_ID, a role)"
         )
     if _is_glue(known) and "extra.role_arn" not in fields:
-        raise _Problem(
+        raise Problem(
             f"has an access key, which Glue's catalog does not use: {_OF_ENVIRONMENT} (AWS_ACCESS_KEY_ID, a role), "
             "or assumes the role of the extra `role_arn`. Glue's REST endpoint, `rest.sigv4-enabled`, does use it"
         )
 
 
-def _google(fields: _Fields, known: Mapping[str, str]) -> Settings:
+def _google(fields: Fields, known: Mapping[str, str]) -> Settings:
     names = {name.removeprefix("extra__google_cloud_platform__"): name for name in fields.extras}
     if any(key in names and fields.text(f"extra.{names[key]}") for key in _GOOGLE_KEYS):
-        raise _Problem(f"has a key of a service account: {_OF_ENVIRONMENT} (GOOGLE_APPLICATION_CREDENTIALS)")
+        raise Problem(f"has a key of a service account: {_OF_ENVIRONMENT} (GOOGLE_APPLICATION_CREDENTIALS)")
     found: Settings = {}
     for name in ("project", "project_id"):
         if name in names:
@@ -196,15 +141,15 @@ def _google(fields: _Fields, known: Mapping[str, str]) -> Settings:
     return found
 
 
-def _azure(fields: _Fields, known: Mapping[str, str]) -> Settings:
+def _azure(fields: Fields, known: Mapping[str, str]) -> Settings:
     if any("tenant" in name for name in fields.extras):
-        raise _Problem(
+        raise Problem(
             f"has a tenant, and so the secret of an application: {_OF_ENVIRONMENT} (AZURE_CLIENT_ID, AZURE_TENANT_ID, "
             "AZURE_CLIENT_SECRET)"
         )
     account = _account(fields)
     if account is None:
-        raise _Problem("names no storage account: set it as its login, or its address as the host")
+        raise Problem("names no storage account: set it as its login, or its address as the host")
     found = fields.setting(f"adls.connection-string.{account}", "extra.connection_string")
     found |= fields.setting(f"adls.sas-token.{account}", "extra.sas_token")
     if "password" in fields:
@@ -213,12 +158,12 @@ def _azure(fields: _Fields, known: Mapping[str, str]) -> Settings:
     return found
 
 
-def _account(fields: _Fields) -> str | None:
+def _account(fields: Fields) -> str | None:
     text = fields.text("login") or fields.text("host")
     return text.removeprefix("https://").partition("/")[0].partition(".")[0] or None
 
 
-_READERS: dict[str, Callable[[_Fields, Mapping[str, str]], Settings]] = {
+_READERS: dict[str, Callable[[Fields, Mapping[str, str]], Settings]] = {
     "iceberg": _iceberg,
     "aws": _aws,
     "google_cloud_platform": _google,

@@ -28,6 +28,7 @@ from airflow_kconnect.connect.variables.syntax import Variable
 from airflow_kconnect.hooks.catalogs import with_catalogs
 from airflow_kconnect.hooks.database import jdbc_url
 from airflow_kconnect.hooks.masking import register_secret
+from airflow_kconnect.hooks.stores import with_store
 
 _PLAIN_FIELDS = ("host", "port", "login", "schema")
 _FIELDS = (*_PLAIN_FIELDS, "password")
@@ -37,17 +38,18 @@ _URL_KEY, _USER_KEY, _PASSWORD_KEY = "connection.url", "connection.user", "conne
 
 def with_login(config: Mapping[str, Any], worker: Mapping[str, Any], lookup: Lookup | None = None) -> dict[str, Any]:
     """A connector's configuration with references to the user and password of the connection in `connection.url`, and
-    with what connections say about a catalog (`with_catalogs`).
+    with what connections say about a catalog (`with_catalogs`) or a store (`with_store`).
 
     Settings of the configuration itself are kept, and a user of its own is not combined with another user's password.
 
     :param config: the configuration, variables not resolved.
     :param worker: the worker's keys, variables not resolved.
     :param lookup: one that knows what was looked up before.
-    :raises ConfigError: a connection of a catalog does not exist, or cannot be translated.
+    :raises ConfigError: a connection of a catalog or a store does not exist, or cannot be translated.
     """
     lookup = lookup or Lookup(worker)
-    config = with_catalogs(config, lookup.connection, enabled=lookup.has_connections)
+    for added in (with_catalogs, with_store):
+        config = added(config, lookup.connection, enabled=lookup.has_connections)
     url_config = {_URL_KEY: config.get(_URL_KEY)}
     url_variables = [variable for _, variable in task_variables(url_config, worker) if variable.key == JDBC_URL]
     if len(url_variables) != 1 or url_variables[0].provider != AIRFLOW_CONNECTION or _USER_KEY in config:
