@@ -30,6 +30,12 @@ def define_store_keys(config: ConfigDef) -> ConfigDef:
         .define("store.proxy", Type.PASSWORD, None, low, "URL of an HTTP proxy.", group=KCONNECT)
         .define("store.ca.file", Type.STRING, None, low, "File with certificates (PEM) of those who may sign the "
                 "store's.", group=KCONNECT)
+        .define("store.profile", Type.STRING, None, low, "S3: a profile of AWS's files, on all machines of the job.",
+                group=KCONNECT)
+        .define("store.role.arn", Type.STRING, None, low, "S3: a role that is assumed with the credentials; they are "
+                "renewed while a run lasts.", group=KCONNECT, example="arn:aws:iam::123456789012:role/lake")
+        .define("store.role.external.id", Type.STRING, None, low, "S3: the external id that the role asks for.",
+                group=KCONNECT)
         .define("store.access.key.id", Type.STRING, None, low, "S3: access key.", group=KCONNECT)
         .define("store.secret.access.key", Type.PASSWORD, None, low, "S3: secret key.", group=KCONNECT)
         .define("store.session.token", Type.PASSWORD, None, low, "S3: token of temporary credentials.", group=KCONNECT)

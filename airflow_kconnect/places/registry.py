@@ -37,7 +37,8 @@ def open_place(text: str, values: Mapping[str, Any], key: str = "directory") -> 
 
 
 def _opened(at: Address, values: Mapping[str, Any]) -> Place:
-    from airflow_kconnect.places.s3 import S3Place, S3Settings
+    from airflow_kconnect.places.s3 import S3Place
+    from airflow_kconnect.places.s3_client import S3Settings
 
     return S3Place(
         at,
@@ -47,6 +48,9 @@ def _opened(at: Address, values: Mapping[str, Any]) -> Place:
             path_style=values.get("store.path.style"),
             proxy=_plain(values.get("store.proxy")),
             ca_file=values.get("store.ca.file"),
+            profile=values.get("store.profile"),
+            role_arn=values.get("store.role.arn"),
+            role_external_id=values.get("store.role.external.id"),
             access_key_id=values.get("store.access.key.id"),
             secret_access_key=_plain(values.get("store.secret.access.key")),
             session_token=_plain(values.get("store.session.token")),
