@@ -13,7 +13,7 @@ from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.connect.java.json_reading import NOT_JSON
 from airflow_kconnect.converters.decimals import decimal_of_bytes
 from airflow_kconnect.converters.json.envelopes import MALFORMED
-from airflow_kconnect.converters.json.numbers import has_integers, parsed_json, with_whole_numbers
+from airflow_kconnect.converters.json.numbers import has_integers, parsed_json, with_whole_numbers, without_halves
 from airflow_kconnect.converters.json.rules import Rules, first_of, first_problem
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE, string_keys, to_json_value
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
@@ -38,7 +38,7 @@ def parse(schema: ConnectSchema | None, text: Column) -> Column:
     """
     document = _wrapped(text)
     if schema is None:
-        document = with_doubles(document)
+        document = without_halves(with_doubles(document))
     return F.from_json(document, _wrapper(schema), _OPTIONS)
 
 

@@ -1,4 +1,4 @@
-"""JsonConverter's numbers that strict parsers refuse, and what its errors say of payloads that do not fit."""
+"""What parsers of JSON differ in: numbers that strict ones refuse, halves of characters; errors of payloads."""
 
 from __future__ import annotations
 
@@ -87,3 +87,16 @@ def test_errors_say_what_does_not_fit_and_where(through: Through) -> None:
         "Decimal has more than 38 digits, or more of them after the point than its scale of 1: in.d",
         "Decimal has more than 38 digits: in.d",
     ]
+
+
+_HALVES = [rb'"\ud800"', rb'{"a":"x\uDC00y"}', rb'{"\ud800":1}', rb'"\ud83d\ud83d\ude00"', rb'"\ud83d\ude00\ude00"',
+           rb'"\\\ud800"', rb'"\\ud83d\ude00"']  # fmt: skip
+_WHOLE = [rb'"\ud83d\uDE00"', rb'"\\ud800"', rb'{"a":"\\\\ud800"}']
+
+
+@pytest.mark.parametrize("schemas", ["true", "false"])
+def test_half_of_a_character_makes_a_bad_record_with_each_version_of_spark(through: Through, schemas: str) -> None:
+    converter = JsonConverter({"schemas.enable": schemas}, is_key=False)
+    messages = [*_HALVES, *_WHOLE] if schemas == "false" else [_envelope(None, m.decode()) for m in [*_HALVES, *_WHOLE]]
+    answers = through(converter, _PLAIN, messages)
+    assert [answer.error is None for answer in answers] == [False] * len(_HALVES) + [True] * len(_WHOLE)
