@@ -1,1 +1,1 @@
-"""A sink that writes JSON lines or Parquet files into folders, exactly once."""
+"""A sink that writes JSON, Parquet, Avro, text or byte files into folders, exactly once."""

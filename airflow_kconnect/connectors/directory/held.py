@@ -14,6 +14,7 @@ from airflow_kconnect.connect.data import SchemaType, Shape
 from airflow_kconnect.connect.error_cells import stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connectors.directory.rendering import choose, json_lines, members_of
+from airflow_kconnect.connectors.directory.rows import EXECUTING
 from airflow_kconnect.connectors.directory.tables import Fit, FolderTables, Types, members
 from airflow_kconnect.connectors.directory.types import common_type, fitted
 
@@ -21,7 +22,7 @@ READ_FROM = "read_from"
 """The column with the topic that a record was read from."""
 LEFT_OUT = "left_out"
 """The column with the number of a record's shape, if fields of the record are left out."""
-_ERROR = stage_prefix("TASK_PUT", "airflow_kconnect.connectors.directory.DirectorySinkConnector")
+_ERROR = stage_prefix("TASK_PUT", EXECUTING)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.directory.encoders.formats import EXTENSION
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 
-_NAME = r"\+(?P<offset>\d{10,})\.(?:json|json\.gz|parquet)"
+_NAME = rf"\+(?P<offset>\d{{10,}})\.(?:{EXTENSION})"
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
-"""DirectorySink: topics into folders of JSON lines or Parquet files, exactly once.
+"""DirectorySink: topics into folders of files of JSON lines, Parquet, Avro, text or bytes, exactly once.
 
 The layout is that of Confluent's S3 and HDFS sinks:
-``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<json|json.gz|parquet>``.
+``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<extension>``.
 The driver and all executors must have access to the same `directory`. Keys and headers are not stored.
 
 JSON: a record without value is a line ``null``; bytes are base64, dates and timestamps ISO strings, decimals numbers.
-Parquet: the members of structs are columns, other values (schemaless ones as JSON text) are in a column ``value``. A
-round's files have the columns of all shapes that the run has seen so far, null where a record has no such member.
+Parquet and Avro: the members of structs are columns, other values (schemaless ones as JSON text) are in a column
+``value``. A round's files have the columns of all shapes that the run has seen so far, null where a record has no such
+member.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_schema_change
+from airflow_kconnect.connectors.directory.encoders.formats import COMPRESSIONS, FORMATS
 from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
 from airflow_kconnect.places.address import address, dataset
 from airflow_kconnect.places.base import StagedFile
@@ -45,16 +47,14 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.directory.held import HeldRows
     from airflow_kconnect.connectors.directory.tables import FolderTables
 
-_COMPRESSIONS = {"json": ("none", "gzip"), "parquet": ("snappy", "zstd", "gzip", "none")}
-"""Format -> its possible compressions, the default first."""
-
+_SEPARATOR = "format.bytearray.separator"
 Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
 
 
 class DirectorySinkConnector(NativeSinkConnector):
     """Splits of a partition are written in parallel: their files do not overlap, and are named by where they begin."""
 
-    summary = "Writes topics into folders of JSON lines or Parquet files, exactly once."
+    summary = "Writes topics into folders of JSON, Parquet, Avro, text or byte files, exactly once."
 
     exactly_once = True
     needs = frozenset[str]()
@@ -100,13 +100,17 @@ class DirectorySinkConnector(NativeSinkConnector):
                     documentation="Absolute path of the folder to write to, created if it is missing, which "
                     "the driver and all executors see; or an address in a store, like `s3://bucket/prefix`.",
                     example="s3://bucket/orders")
-            .define("format", Type.STRING, "json", Importance.HIGH, "`json` (a line per record) or `parquet`.",
-                    validator=ValidString.in_("json", "parquet"))
+            .define("format", Type.STRING, "json", Importance.HIGH, "`json` (a line per record), `parquet`, `avro` "
+                    "(container files), `text` (a line per value, as FileStreamSink writes it) or `bytes`.",
+                    validator=ValidString.in_(*FORMATS))
             .define("flush.size", Type.INT, 1_000_000, Importance.MEDIUM, "Most records per file. A run "
                     "also starts a new file at each split (100 000 to 1 000 000 offsets).", validator=Range.at_least(1))
             .define("compression", Type.STRING, None, Importance.LOW,
-                    "For json: `none` (default) or `gzip`; for parquet: `snappy` (default), `zstd`, `gzip` or `none`.",
-                    validator=nullable(ValidString.in_("none", "gzip", "snappy", "zstd")))
+                    "For json, text and bytes: `none` (default), `gzip`, `zstd`, `snappy` or `lz4`; for parquet: "
+                    "`snappy` (default), `zstd`, `gzip`, `lz4` or `none`; for avro: `snappy` (default), `zstd`, "
+                    "`deflate` or `none`.", validator=nullable(ValidString.in_(*COMPRESSIONS)))
+            .define(_SEPARATOR, Type.STRING, None, Importance.LOW,
+                    "What follows each value in files of bytes. A line feed if not set.")
             .define("replay.directory", Type.STRING, None, Importance.LOW, validator=address_validator(),
                     documentation="Absolute path of a folder for replayed intervals, each in a folder of its own named "
                     "by its begin and end. Default: `_replays` in `directory`, which Spark and Hive do not read.",
@@ -122,13 +126,18 @@ class DirectorySinkConnector(NativeSinkConnector):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         problems = store_problems(props, "directory")
-        allowed = _COMPRESSIONS.get(props.get("format", "json"), ())
-        compression = props.get("compression")
-        if not allowed or compression is None or compression in allowed:
+        format_ = FORMATS.get(props.get("format", "json"))
+        if format_ is None:
             return problems
-        return problems | {
-            "compression": [f"is {compression}, but with this `format` it must be one of {', '.join(allowed)}"]
-        }
+        compression, allowed = props.get("compression"), format_.compressions
+        if compression is not None and compression not in allowed:
+            problems |= {
+                "compression": [f"is {compression}, but with this `format` it must be one of {', '.join(allowed)}"]
+            }
+        policy = (props.get(SCHEMA_CHANGE) or EVOLVE).lower()
+        if policy != EVOLVE and not format_.has_fields:
+            problems |= {SCHEMA_CHANGE: [f"is {policy}, but files of this `format` have no fields: remove the key"]}
+        return problems
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
@@ -154,13 +163,12 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     @property
     def _compression(self) -> str:
-        return self.config_values["compression"] or _COMPRESSIONS[self._format][0]
+        return self.config_values["compression"] or FORMATS[self._format].compressions[0]
 
     @cached_property
     def _layout(self) -> FolderLayout:
-        zipped = self._format == "json" and self._compression == "gzip"
         place = open_place(self.config_values["directory"], self.config_values)
-        return FolderLayout(place, "json.gz" if zipped else self._format)
+        return FolderLayout(place, FORMATS[self._format].extension(self._compression))
 
     def check(self) -> None:
         """The folder itself is created when a file is written: a dry run leaves nothing behind."""
@@ -189,13 +197,13 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     def first_shape(self, topic: str, shape: Shape) -> None:
         assert self._tables is not None
-        self._tables.begin(topic, shape, with_types=self._format == "parquet")
+        self._tables.begin(topic, shape, with_types=self._format != "json")
 
     def render(self, frame: RecordFrame) -> DataFrame:
-        from airflow_kconnect.connectors.directory.rendering import json_lines, parquet_rows
-
         if self._tables is None:
-            return json_lines(frame) if self._format == "json" else parquet_rows(frame)
+            from airflow_kconnect.connectors.directory.rows import rendered
+
+            return rendered(self._format, frame, self.config_values[_SEPARATOR] or "\n")
         from airflow_kconnect.connectors.directory.held import held_lines, held_parquet
 
         self._held = (held_lines if self._format == "json" else held_parquet)(frame, self._tables)
@@ -204,13 +212,9 @@ class DirectorySinkConnector(NativeSinkConnector):
     def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
         if self._tables is not None:
             return None
-        if self._format == "json":
-            from airflow_kconnect.connectors.directory.plain_json import plain_json
+        from airflow_kconnect.connectors.directory.rows import plain_renderer
 
-            return plain_json(values)
-        from airflow_kconnect.connectors.directory.plain_parquet import plain_parquet
-
-        return plain_parquet(values)
+        return plain_renderer(self._format, values)
 
     def writer(self) -> SplitWriter:
         from airflow_kconnect.connectors.directory.writers import DirectoryWriter

@@ -1,18 +1,17 @@
 """What fields the files of a topic have: its table, to which ``fail`` and ``ignore`` hold its records.
 
-They are those of the newest file of each partition; if there is none, those of the first record of the run. Parquet
-files say names and types, JSON lines the names of their outermost fields.
+They are those of the newest file of each partition; if there is none, those of the first record of the run. Parquet and
+Avro files say names and types, JSON lines the names of their outermost fields.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,9 +22,11 @@ from airflow_kconnect.connect.data import SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.changes import IGNORE, SCHEMA_CHANGE
+from airflow_kconnect.connectors.directory.encoders.texts import decompressed
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.directory.types import Difference, common_type, differences, new
 from airflow_kconnect.converters.types import spark_type
+from airflow_kconnect.places.base import Place, PlacedFile
 
 _LINES_MAX = 1000
 
@@ -139,33 +140,43 @@ def _united(one: Types, other: Types) -> Types:
 
 
 def _types_of_files(layout: FolderLayout, topic_partition: TopicPartition) -> Types | None:
-    kind = ".parquet" if layout.extension == "parquet" else (".json", ".json.gz")
-    files = [each.file for each in layout.visible(topic_partition) if each.name.endswith(kind)]
-    if not files:
-        return None
-    with layout.place.read(files[-1]) as opened:
-        text = str(layout.place.at.below(files[-1].name))
-        return _parquet_types(opened, text) if kind == ".parquet" else _json_names(opened, text)
+    """Those of the newest file that is of the format of this run."""
+    ending, _, _ = layout.extension.partition(".")
+    named = re.compile(rf"{ending}(\.[a-z0-9]+)?")
+    files = [each.file for each in layout.visible(topic_partition) if named.fullmatch(_extension(each.name))]
+    return _types(layout.place, files[-1], ending) if files else None
 
 
-def _parquet_types(opened: BinaryIO, text: str) -> Types:
+def _extension(name: str) -> str:
+    """Names of topics may have dots."""
+    return name.rpartition("+")[2].partition(".")[2]
+
+
+def _types(place: Place, file: PlacedFile, ending: str) -> Types | None:
+    read = {"parquet": _parquet_types, "avro": _avro_types}.get(ending, _json_names)
     try:
-        schema = from_arrow_schema(pq.read_schema(opened))
-    except pa.ArrowInvalid as error:
-        raise DataError(f"{text} is not a Parquet file that can be read ({error}): move it out of the folder") from None
-    return {f.name: f.dataType for f in schema.fields}
+        with place.read(file) as opened:
+            return read(opened, file.name)
+    except (ValueError, EOFError, OSError, pa.ArrowException) as error:
+        what = {"parquet": "a Parquet file", "avro": "an Avro file"}.get(ending, "a file with lines")
+        text = f"{place.at.below(file.name)} is not {what} that can be read ({error}): move it out of the folder"
+        raise DataError(text) from None
 
 
-def _json_names(opened: BinaryIO, text: str) -> Types | None:
+def _parquet_types(opened: BinaryIO, _name: str) -> Types:
+    return {f.name: f.dataType for f in from_arrow_schema(pq.read_schema(opened)).fields}
+
+
+def _avro_types(opened: BinaryIO, _name: str) -> Types:
+    from airflow_kconnect.connectors.directory.encoders.avro_schemas import schema_of_file
+
+    return members(Shape(schema_of_file(opened)))
+
+
+def _json_names(opened: BinaryIO, name: str) -> Types | None:
     """Names of the fields of the first line that has any."""
-    lines = gzip.GzipFile(fileobj=opened) if text.endswith(".gz") else io.BufferedReader(cast("io.RawIOBase", opened))
-    try:
-        with lines:
-            for line in islice(lines, _LINES_MAX):
-                if line.startswith(b"{"):
-                    return dict.fromkeys(json.loads(line))
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"{text} is not a file with lines that can be read ({error}): move it out of the folder"
-        ) from None
+    with decompressed(opened, name) as lines:
+        for line in islice(lines, _LINES_MAX):
+            if line.startswith(b"{"):
+                return dict.fromkeys(json.loads(line))
     return None

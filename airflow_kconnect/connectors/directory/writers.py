@@ -3,89 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connectors.directory.encoders.formats import Encoder, encoder
 from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
-from airflow_kconnect.connectors.file.output import text_buffer
-from airflow_kconnect.places.base import Output, StagedFile, Staging
-from airflow_kconnect.places.streams import OutputStream
+from airflow_kconnect.places.base import StagedFile, Staging
 
 _OFFSET = ("kafka_offset", "kafka_offset")
-_ROW_GROUP_BYTES = 64 * 1024 * 1024
-
-
-class Encoder(Protocol):
-    """Writes rows in a format; leaves the file open."""
-
-    def write(self, rows: pa.RecordBatch) -> None: ...
-
-    def finish(self) -> None: ...
-
-
-class JsonEncoder:
-    """The column ``line`` already has the text, or ``string`` is quoted.
-
-    The same rows give the same bytes, even compressed.
-    """
-
-    def __init__(self, file: Output, compression: str) -> None:
-        self._zip = gzip.GzipFile("", "wb", 6, OutputStream(file), mtime=0) if compression == "gzip" else None
-        self._out: Output = self._zip or file
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        is_text = rows.schema.names[0] == "line"
-        self._out.write(text_buffer(rows.column("line") if is_text else quoted(rows.column("string"))))
-
-    def finish(self) -> None:
-        if self._zip:
-            self._zip.close()
-
-
-class ParquetEncoder:
-    """The members of the column ``row`` become columns; batches are collected into large row groups."""
-
-    def __init__(self, file: Output, compression: str) -> None:
-        self._file, self._compression = OutputStream(file), compression
-        self._writer: pq.ParquetWriter | None = None
-        self._batches: list[pa.RecordBatch] = []
-        self._bytes = 0
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        self._batches.append(pa.RecordBatch.from_struct_array(rows.column("row")))
-        self._bytes += self._batches[-1].nbytes
-        if self._bytes >= _ROW_GROUP_BYTES:
-            self._write_row_group()
-
-    def finish(self) -> None:
-        if self._batches:
-            self._write_row_group()
-        if self._writer:
-            self._writer.close()
-
-    def _write_row_group(self) -> None:
-        table = pa.Table.from_batches(self._batches)
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._file, table.schema, compression=self._compression)
-        self._writer.write_table(table, row_group_size=table.num_rows)
-        self._batches, self._bytes = [], 0
-
-
-_ENCODERS: dict[str, type[JsonEncoder] | type[ParquetEncoder]] = {"json": JsonEncoder, "parquet": ParquetEncoder}
 
 
 class DirectoryWriter(SplitWriter):
     """Names files by their first record, so that the splits of a partition need not know about each other.
 
     :param format: key of the encoder.
+    :param compression: one that the format has.
     :param flush_size: records per file, counted from the start of the split.
     :param columns: which column has the rows of a topic, if there are several.
     """
@@ -121,7 +59,7 @@ class DirectoryWriter(SplitWriter):
             if self._staging is None:
                 self._begin(batch.column("kafka_offset")[0].as_py())
             rows = batch.slice(0, self._flush_size - self._records)
-            self._encoder.write(rows)
+            self._encoder.write(encodable(rows))
             self._records += rows.num_rows
             if self._records == self._flush_size:
                 self._finish()
@@ -143,7 +81,7 @@ class DirectoryWriter(SplitWriter):
 
     def _begin(self, offset: int) -> None:
         self._staging = self._layout.place.stage(self._layout.file(self._split.topic_partition, offset))
-        self._encoder: Encoder = _ENCODERS[self._format](self._staging, self._compression)
+        self._encoder: Encoder = encoder(self._format, self._compression, self._staging)
         self._records = 0
 
     def _finish(self) -> None:
@@ -151,3 +89,9 @@ class DirectoryWriter(SplitWriter):
         self._encoder.finish()
         self._files.append({**self._staging.finish().to_json(), "records": self._records})
         self._staging = None
+
+
+def encodable(rows: pa.RecordBatch) -> pa.Array:
+    """The first column. One that is named ``string`` becomes lines of JSON, a whole batch at once."""
+    column = rows.column(0)
+    return quoted(column) if rows.schema.names[0] == "string" else column

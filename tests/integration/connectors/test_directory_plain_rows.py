@@ -14,10 +14,11 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.connector.sink import BatchRenderer
 from airflow_kconnect.connect.data import DATE, TIMESTAMP, ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connectors.directory.encoders.texts import TextEncoder
 from airflow_kconnect.connectors.directory.plain_json import plain_json
 from airflow_kconnect.connectors.directory.plain_parquet import plain_parquet
 from airflow_kconnect.connectors.directory.rendering import json_lines, parquet_rows
-from airflow_kconnect.connectors.directory.writers import JsonEncoder
+from airflow_kconnect.connectors.directory.writers import encodable
 from airflow_kconnect.converters.types import arrow_type
 from tests.support.random_data import LEAVES, a_struct, values_of
 
@@ -43,7 +44,7 @@ def _by_arrow(renderer: BatchRenderer | None, column: pa.Array) -> pa.RecordBatc
 def _written(rows: pa.RecordBatch | None) -> list[str]:
     assert rows is not None
     file = io.BytesIO()
-    JsonEncoder(file, "none").write(rows)
+    TextEncoder(file, "none").write(encodable(rows))
     return file.getvalue().decode().splitlines()
 
 

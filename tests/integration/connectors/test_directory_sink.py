@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
+import fastavro
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import Row as SparkRow
@@ -216,3 +218,53 @@ def test_offsets_written_twice_are_there_once(spark: SparkSession, tmp_path: Pat
     run_sink(sink(tmp_path, **{"flush.size": "4"}), "t", record_frame(spark, SHAPES, rows), 0, 10)
     assert [path.name for path in files(tmp_path)] == [f"t+0+{n:010d}.json" for n in (0, 4, 8)]
     assert "".join(path.read_text() for path in files(tmp_path)) == "".join(f'"{n}"\n' for n in range(10))
+
+
+def written(spark: SparkSession, folder: Path, rows: list[Row], shapes: tuple[Shape, ...], **props: str) -> Path:
+    run_sink(sink(folder, **props), "t", record_frame(spark, shapes, rows), 0, len(rows))
+    (path,) = files(folder)
+    return path
+
+
+def test_avro_has_the_same_rows_as_parquet(spark: SparkSession, tmp_path: Path) -> None:
+    rows: list[Row] = [(0, DEEP_ROW), (None, None)]
+    path = written(spark, tmp_path / "avro", rows, (Shape(DEEP),), format="avro", compression="deflate")
+    with path.open("rb") as opened:
+        found = [dict(cast("dict[str, Any]", each)) for each in fastavro.reader(opened)]
+    expected = parquet(spark, tmp_path / "parquet", rows, (Shape(DEEP),))
+    for row in expected:
+        for name in ("by_number", "by_day", "by_bytes", "by_struct"):
+            row[name] = row[name] and [{"key": key, "value": value} for key, value in row[name]]
+        for name in ("by_name",):
+            row[name] = row[name] and {key: dict(value) for key, value in row[name]}
+        row["by_instant"] = row["by_instant"] and [
+            [{"key": k, "value": v} for k, v in each] for each in row["by_instant"]
+        ]
+    assert found == expected
+
+
+def test_text_has_the_lines_of_the_file_sink(spark: SparkSession, tmp_path: Path) -> None:
+    rows: list[Row] = [(1, "a b"), (4, 0.1), (2, '{"x":1}'), (None, None)]
+    path = written(spark, tmp_path, rows, SHAPES, format="text", compression="gzip")
+    assert path.name == "t+0+0000000000.txt.gz"
+    assert gzip.decompress(path.read_bytes()) == b'a b\n0.1\n{"x":1}\nnull\n'
+
+
+def test_bytes_are_stored_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
+    rows: list[Row] = [(3, b"\xff\x00"), (1, "ü"), (None, None)]
+    path = written(spark, tmp_path, rows, SHAPES, **{"format": "bytes", "format.bytearray.separator": "||"})
+    assert path.read_bytes() == b"\xff\x00||\xc3\xbc||||"
+
+
+def test_values_that_are_no_bytes_are_bad_records(spark: SparkSession, tmp_path: Path) -> None:
+    rows = sink(tmp_path, format="bytes").render(record_frame(spark, SHAPES, [(4, 0.1), (3, b"x")]))
+    first, second = (row.error for row in rows.orderBy("kafka_offset").collect())
+    assert "`format` bytes stores bytes and texts, and the value is" in first
+    assert second is None
+
+
+def test_spark_reads_lines_in_the_format_of_hadoop(spark: SparkSession, tmp_path: Path) -> None:
+    rows: list[Row] = [(1, f"text {n}") for n in range(20_000)]
+    path = written(spark, tmp_path, rows, SHAPES[:2], compression="snappy")
+    assert path.name == "t+0+0000000000.json.snappy"
+    assert [json.loads(row.value) for row in spark.read.text(str(path)).collect()] == [text for _, text in rows]

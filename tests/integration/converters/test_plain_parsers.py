@@ -18,8 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector
+from airflow_kconnect.connectors.directory.encoders.texts import TextEncoder
 from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
-from airflow_kconnect.connectors.directory.writers import JsonEncoder
+from airflow_kconnect.connectors.directory.writers import encodable
 from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
 from airflow_kconnect.converters.base import Converter, new_converter
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
@@ -196,7 +197,7 @@ def _written(rows: pa.RecordBatch) -> list[str]:
     if "line" in rows.schema.names:
         return [str(line) for line in rows.column("line").cast(pa.string()).to_pylist()]
     file = io.BytesIO()
-    JsonEncoder(file, "none").write(rows)
+    TextEncoder(file, "none").write(encodable(rows))
     return file.getvalue().decode().split("\n")[:-1]
 
 

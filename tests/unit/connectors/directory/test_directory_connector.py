@@ -54,9 +54,9 @@ class TestConfig:
             ("directory", "relative/folder"),
             ("directory", "s3://bucket/../folder"),
             ("directory", "ftp://bucket/folder"),
-            ("format", "avro"),
+            ("format", "orc"),
             ("flush.size", "0"),
-            ("compression", "lz4"),
+            ("compression", "bzip2"),
         ],
     )
     def test_a_wrong_value_is_refused(self, tmp_path: Path, key: str, value: str) -> None:
@@ -73,13 +73,21 @@ class TestConfig:
         [
             ({}, True),
             ({"compression": "gzip"}, True),
-            ({"compression": "zstd"}, False),
+            ({"compression": "deflate"}, False),
             ({"format": "parquet", "compression": "zstd"}, True),
             ({"format": "avro", "compression": "zstd"}, True),
+            ({"format": "avro", "compression": "gzip"}, False),
+            ({"format": "bytes", "compression": "lz4"}, True),
         ],
     )
     def test_compression_must_fit_the_format(self, props: dict[str, str], valid: bool) -> None:
         assert (DirectorySinkConnector.validate(props) == {}) is valid
+
+    def test_files_without_fields_take_no_policy_for_fields(self) -> None:
+        problems = DirectorySinkConnector.validate({"format": "text", "kconnect.schema.change": "fail"})
+        assert problems == {
+            "kconnect.schema.change": ["is fail, but files of this `format` have no fields: remove the key"]
+        }
 
     @pytest.mark.parametrize(
         ("props", "name"),
@@ -88,6 +96,10 @@ class TestConfig:
             ({"compression": "gzip"}, "t+3+0000000007.json.gz"),
             ({"format": "parquet"}, "t+3+0000000007.parquet"),
             ({"format": "parquet", "compression": "gzip"}, "t+3+0000000007.parquet"),
+            ({"compression": "zstd"}, "t+3+0000000007.json.zst"),
+            ({"format": "text", "compression": "lz4"}, "t+3+0000000007.txt.lz4"),
+            ({"format": "bytes", "compression": "snappy"}, "t+3+0000000007.bin.snappy"),
+            ({"format": "avro"}, "t+3+0000000007.avro"),
         ],
     )
     def test_file_names(self, tmp_path: Path, props: dict[str, str], name: str) -> None:
@@ -153,6 +165,7 @@ class TestCommit:
     def test_replaces_what_a_killed_run_left_at_the_same_offsets(self, tmp_path: Path) -> None:
         folder = folder_of(tmp_path)
         before = ["t+3+0000000008.json", "t+3+0000000010.json", "t+3+0000000013.json.gz", "t+3+0000000019.parquet"]
+        before += ["t+3+0000000014.json.zst", "t+3+0000000016.avro", "t+3+0000000017.bin.lz4"]
         after = [
             "t+3+0000000020.json",
             "u+3+0000000012.json",
@@ -163,7 +176,7 @@ class TestCommit:
         for name in before + after:
             (folder / name).write_text("old")
         facts = prepared(tmp_path, 10).commit([closed(tmp_path, 10, 20, 10, 15)])
-        assert facts["replaced_files"] == 2
+        assert facts["replaced_files"] == 5
         assert seen(tmp_path) == sorted([before[0], "t+3+0000000010.json", "t+3+0000000015.json", *after])
         assert (folder / "t+3+0000000010.json").read_text() == "new"
 

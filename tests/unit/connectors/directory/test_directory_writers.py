@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connectors.directory import writers
+from airflow_kconnect.connectors.directory.encoders import parquet
 from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.directory.writers import DirectoryWriter
@@ -126,7 +126,7 @@ class TestParquet:
         batches = [rows(first, 10) for first in range(10, 60, 10)]
         assert self.written(tmp_path, *batches).metadata.num_row_groups == 1
         size = pa.RecordBatch.from_struct_array(batches[0].column("row")).nbytes
-        monkeypatch.setattr(writers, "_ROW_GROUP_BYTES", 2 * size)
+        monkeypatch.setattr(parquet, "_ROW_GROUP_BYTES", 2 * size)
         assert self.written(tmp_path, *batches).metadata.num_row_groups == 3
 
     def test_is_compressed_as_asked(self, tmp_path: Path) -> None:
