@@ -39,6 +39,19 @@ def define_store_keys(config: ConfigDef) -> ConfigDef:
         .define("store.access.key.id", Type.STRING, None, low, "S3: access key.", group=KCONNECT)
         .define("store.secret.access.key", Type.PASSWORD, None, low, "S3: secret key.", group=KCONNECT)
         .define("store.session.token", Type.PASSWORD, None, low, "S3: token of temporary credentials.", group=KCONNECT)
+        .define("store.credentials.file", Type.STRING, None, low, "Google: file with the key of a service account, or "
+                "with what `gcloud auth application-default login` has written; on all machines of the job.",
+                group=KCONNECT)
+        .define("store.credentials.json", Type.PASSWORD, None, low, "Google: the key of a service account, as the JSON "
+                "of its file.", group=KCONNECT)
+        .define("store.account.key", Type.PASSWORD, None, low, "Azure: a key of the storage account.", group=KCONNECT)
+        .define("store.sas.token", Type.PASSWORD, None, low, "Azure: a shared access signature for the container, with "
+                "the rights to read, add, create, write, delete and list.", group=KCONNECT)
+        .define("store.tenant.id", Type.STRING, None, low, "Azure: the tenant of a service principal.", group=KCONNECT)
+        .define("store.client.id", Type.STRING, None, low, "Azure: the client id of a service principal, or of a "
+                "managed identity that a machine has beside others.", group=KCONNECT)
+        .define("store.client.secret", Type.PASSWORD, None, low, "Azure: the secret of a service principal.",
+                group=KCONNECT)
     )  # fmt: skip
 
 

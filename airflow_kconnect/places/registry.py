@@ -11,7 +11,7 @@ from airflow_kconnect.places.address import LOCAL, Address, address
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.local import LocalPlace
 
-_MODULES = {"s3": ("boto3", "s3")}
+_MODULES = {"s3": ("boto3", "s3"), "gs": ("obstore", "gcs"), "abfss": ("obstore", "azure")}
 """Scheme -> the library of its store, and the extra that brings it."""
 
 
@@ -37,6 +37,8 @@ def open_place(text: str, values: Mapping[str, Any], key: str = "directory") -> 
 
 
 def _opened(at: Address, values: Mapping[str, Any]) -> Place:
+    if at.scheme != "s3":
+        return _objects(at, values)
     from airflow_kconnect.places.s3 import S3Place
     from airflow_kconnect.places.s3_client import S3Settings
 
@@ -54,6 +56,27 @@ def _opened(at: Address, values: Mapping[str, Any]) -> Place:
             access_key_id=values.get("store.access.key.id"),
             secret_access_key=_plain(values.get("store.secret.access.key")),
             session_token=_plain(values.get("store.session.token")),
+        ),
+    )
+
+
+def _objects(at: Address, values: Mapping[str, Any]) -> Place:
+    from airflow_kconnect.places.objects import ObjectsPlace
+    from airflow_kconnect.places.objects_client import ObjectsSettings
+
+    return ObjectsPlace(
+        at,
+        ObjectsSettings(
+            endpoint=values.get("store.endpoint"),
+            proxy=_plain(values.get("store.proxy")),
+            ca_file=values.get("store.ca.file"),
+            credentials_file=values.get("store.credentials.file"),
+            credentials_json=_plain(values.get("store.credentials.json")),
+            account_key=_plain(values.get("store.account.key")),
+            sas_token=_plain(values.get("store.sas.token")),
+            tenant_id=values.get("store.tenant.id"),
+            client_id=values.get("store.client.id"),
+            client_secret=_plain(values.get("store.client.secret")),
         ),
     )
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
+from tests.support import azurite, unique
+from tests.support.google_store import GoogleServer
 from tests.support.s3 import S3Server
 
 
@@ -47,6 +49,28 @@ def s3_store(folder: Path) -> Iterator[Store]:
     try:
         keys = _settings(server.url, server.access_key, server.secret_key)
         yield Store(f"s3://{server.create_bucket()}", keys)
+    finally:
+        server.remove()
+
+
+@contextmanager
+def azure_store(folder: Path) -> Iterator[Store]:
+    """Azure, by Azurite, in a process of its own."""
+    server = azurite.AzureServer(folder)
+    try:
+        address = f"abfss://{server.create_container()}@{azurite.ACCOUNT}.dfs.core.windows.net"
+        yield Store(address, {"store.endpoint": server.url, "store.account.key": azurite.KEY})
+    finally:
+        server.remove()
+
+
+@contextmanager
+def google_store() -> Iterator[Store]:
+    """Google, by moto."""
+    server = GoogleServer()
+    try:
+        bucket = server.create_bucket(unique("bucket").replace("-", ""))  # moto takes `%2D` for another name
+        yield Store(f"gs://{bucket}", {"store.endpoint": server.url})
     finally:
         server.remove()
 

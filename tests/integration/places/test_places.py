@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 
 import pytest
@@ -13,19 +14,26 @@ from airflow_kconnect.places import s3
 from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, moto_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, moto_store, s3_store
 
 _PART = 5 * 1024 * 1024
 
 Open = Callable[[], Place]
 
 
-@pytest.fixture(scope="module", params=["file", "s3", "moto"])
+@pytest.fixture(scope="module", params=["file", "s3", "moto", "azure", "gs"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     if request.param == "file":
         yield Store(str(tmp_path_factory.mktemp("place")), {})
     else:
-        with moto_store() if request.param == "moto" else s3_store(tmp_path_factory.mktemp("s3")) as made:
+        folder = tmp_path_factory.mktemp(request.param)
+        stores: dict[str, Callable[[], AbstractContextManager[Store]]] = {
+            "s3": partial(s3_store, folder),
+            "moto": moto_store,
+            "azure": partial(azure_store, folder),
+            "gs": google_store,
+        }
+        with stores[request.param]() as made:
             yield made
 
 

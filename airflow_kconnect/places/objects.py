@@ -1,0 +1,265 @@
+"""Google's and Azure's stores: hidden objects, which are copied to their names when a file becomes visible.
+
+What is staged is two objects beside the file: `.name.<id>.tmp`, which is there as long as nobody has discarded it, and
+`.name.<id>.part` with the content. A run that is still writing would bring back a single object that another one has
+removed; so it could not be fenced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, BinaryIO, cast
+
+from airflow_kconnect.connect.errors import ConnectError, FencedError, RetriableError
+from airflow_kconnect.places.address import Address
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.objects_client import ObjectsSettings, open_client
+from airflow_kconnect.places.objects_errors import errors_named, status_of
+from airflow_kconnect.places.streams import RangeReader
+
+PART_BYTES_MIN = 5 * 1024 * 1024
+"""Google refuses smaller parts, but for the last one."""
+_PAGE = 1000
+_IN_MEMORY = 1024 * 1024
+_WRITER = "kconnectfile"
+"""In the metadata of an object, which copies keep: which staged file it was. Azure allows no `-` in its name."""
+_HIDDEN = re.compile(r"\.(?P<name>.+)\.(?P<id>[0-9a-f]{32})\.(tmp|part)")
+_COPY_SECONDS = 600
+"""How long a copy within the store may take; Azure may do it later than it says so."""
+
+
+class ObjectsPlace(Place):
+    """Objects below a prefix of a bucket or container."""
+
+    def __init__(self, at: Address, settings: ObjectsSettings) -> None:
+        super().__init__(at)
+        self._settings = settings
+        self._base = f"{at.path}/" if at.path else ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_store"}
+
+    def check(self) -> None:
+        with self._named("use", "", key="directory"):
+            next(iter(self._store.list(self._base or None, chunk_size=1)), None)
+
+    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
+        with self._named("list", prefix):
+            found = (_placed(name, each) for name, each in self._objects(prefix) if not _is_hidden(name))
+            # Azure lists a folder before what is named `folder.x`, where accounts have real folders.
+            yield from sorted(found, key=lambda file: file.name) if self.at.scheme == "abfss" else found
+
+    def find(self, name: str) -> PlacedFile | None:
+        with self._named("look at", name):
+            try:
+                return _placed(name, self._store.head(self._base + name))
+            except FileNotFoundError:
+                return None
+
+    def read(self, file: PlacedFile) -> BinaryIO:
+        etag, _, _ = file.version.rpartition("@")
+
+        def fetch(start: int, end: int) -> bytes:
+            with self._named("read", file.name):
+                options = {"if_match": f'"{etag}"', "range": (start, end)}
+                return bytes(self._store.get(self._base + file.name, options=options).bytes())
+
+        return cast("BinaryIO", RangeReader(fetch, file.size))
+
+    def stage(self, name: str, part_bytes: int = 8 * 1024 * 1024) -> Staging:
+        return _ObjectsStaging(self, name, max(part_bytes, PART_BYTES_MIN))
+
+    def publish(self, staged: StagedFile) -> None:
+        marker, content = self._hidden(staged)
+        with self._named("write", staged.name):
+            try:
+                # The content was complete before this, and is discarded after the marker: who sees the marker copies
+                # the content, or finds it gone.
+                self._store.head(marker)
+                self._store.copy(content, self._base + staged.name)
+            except FileNotFoundError:
+                published = self._is_published(staged)
+            else:
+                published = self._is_copied(staged)
+        if not published:
+            self._fenced(staged)
+        self.discard(staged)
+
+    def discard(self, staged: StagedFile) -> None:
+        with self._named("remove", staged.name):
+            for path in self._hidden(staged):
+                with contextlib.suppress(FileNotFoundError):
+                    self._store.delete(path)
+
+    def staged(self, prefix: str = "") -> Iterator[StagedFile]:
+        folder, slash, begin = prefix.rpartition("/")
+        seen = set[tuple[str, str]]()
+        with self._named("list", prefix):
+            for each in dict.fromkeys((prefix, f"{folder}{slash}.{begin}" if begin else prefix)):
+                for path, _ in self._objects(each):
+                    above, separator, last = path.rpartition("/")
+                    if (match := _HIDDEN.fullmatch(last)) is None:
+                        continue
+                    name = f"{above}{separator}{match['name']}"
+                    if name.startswith(prefix) and (name, match["id"]) not in seen:
+                        seen.add((name, match["id"]))
+                        yield StagedFile(name, 0, {"id": match["id"]})
+
+    def remove(self, file: PlacedFile) -> bool:
+        # obstore compares and removes in two steps. Names are of plans: what could be written in between would be the
+        # same file.
+        if (now := self.find(file.name)) is None or now.version != file.version:
+            return False
+        with self._named("remove", file.name), contextlib.suppress(FileNotFoundError):
+            self._store.delete(self._base + file.name)
+        return True
+
+    def close(self) -> None:
+        vars(self).pop("_store", None)
+
+    @cached_property
+    def _store(self) -> Any:
+        with self._named("use", "", key="directory"):
+            return open_client(self.at, self._settings)
+
+    def _hidden(self, staged: StagedFile) -> tuple[str, str]:
+        folder, slash, last = staged.name.rpartition("/")
+        hidden = f"{self._base}{folder}{slash}.{last}.{staged.facts['id']}"
+        return f"{hidden}.tmp", f"{hidden}.part"
+
+    def _objects(self, prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Names that begin with a prefix, hidden ones too."""
+        folder, slash, begin = (self._base + prefix).rpartition("/")
+        offset = f"{folder}{slash}{begin[:-1]}" if begin[:-1].strip(".") else None
+        for page in self._store.list(folder or None, offset=offset, chunk_size=_PAGE):
+            for each in page:
+                first, _, _ = each["path"].removeprefix(folder + slash).partition("/")
+                if first.startswith(begin):
+                    yield each["path"].removeprefix(self._base), each
+                elif first > begin:
+                    return
+
+    def _is_published(self, staged: StagedFile) -> bool:
+        """Whether the visible file is this one, to its last byte."""
+        options = {"range": (staged.size - 1, staged.size)} if staged.size else {}
+        try:
+            found = self._store.get(self._base + staged.name, options=options)
+            last = bytes(found.bytes())
+        except FileNotFoundError:
+            return False
+        except Exception as error:
+            if status_of(error) == 416:  # it is shorter
+                return False
+            raise
+        right = found.attributes.get(_WRITER) == staged.facts["id"] and found.meta["size"] == staged.size
+        return right and len(last) == min(staged.size, 1)
+
+    def _is_copied(self, staged: StagedFile) -> bool:
+        until, pause = time.monotonic() + _COPY_SECONDS, 0.05
+        while not self._is_published(staged):
+            if time.monotonic() > until:
+                raise RetriableError(f"{self._uri(staged.name)} is still being copied by the store: run again")
+            time.sleep(pause)
+            pause = min(pause * 2, 5.0)
+        return True
+
+    def _fenced(self, staged: StagedFile) -> None:
+        self.check()  # a bucket that is gone is another matter
+        with contextlib.suppress(ConnectError):
+            self.discard(staged)  # content that was written after the marker was removed
+        marker, _ = self._hidden(staged)
+        hidden = self._uri(marker.removeprefix(self._base))
+        raise FencedError(f"{hidden} has disappeared: another run of this connector has removed it")
+
+    def _uri(self, name: str) -> str:
+        return str(self.at.below(name))
+
+    def _named(self, verb: str, name: str, key: str | None = None) -> contextlib.AbstractContextManager[None]:
+        return errors_named(f"cannot {verb} {self._uri(name)}", key)
+
+
+class _ObjectsStaging:
+    """A small file is sent at its end, a larger one in parts; what is being filled is on disk, so that memory is flat
+    however many are open."""
+
+    def __init__(self, place: ObjectsPlace, name: str, part_bytes: int) -> None:
+        self._place, self._part_bytes, self._size = place, part_bytes, 0
+        self._staged = StagedFile(name, 0, {"id": uuid.uuid4().hex})
+        self._part = _part_file()
+        self._sender: Any = None
+        marker, self._content = place._hidden(self._staged)
+        with self._named():
+            place._store.put(marker, b"")
+
+    def write(self, data: Any, /) -> int:
+        written = int(self._part.write(data))
+        self._size += written
+        if self._part.tell() >= self._part_bytes:
+            self._send()
+        return written
+
+    def finish(self) -> StagedFile:
+        with self._named():
+            if self._sender is None:
+                self._part.seek(0)
+                self._place._store.put(
+                    self._content, self._part.read(), attributes=self._attributes, use_multipart=False
+                )
+            else:
+                self._send()
+                self._sender.close()
+        self._part.close()
+        return StagedFile(self._staged.name, self._size, self._staged.facts)
+
+    def abort(self) -> None:
+        # There is no way to end an upload in parts but to complete it.
+        with contextlib.suppress(Exception):
+            if self._sender is not None:
+                self._sender.close()
+        with contextlib.suppress(ConnectError):
+            self._place.discard(self._staged)
+        self._part.close()
+
+    @property
+    def _attributes(self) -> dict[str, str]:
+        return {_WRITER: self._staged.facts["id"]}
+
+    def _send(self) -> None:
+        import obstore
+
+        with self._named():
+            if self._sender is None:
+                self._sender = obstore.open_writer(
+                    self._place._store,
+                    self._content,
+                    attributes=self._attributes,
+                    buffer_size=self._part_bytes,
+                    max_concurrency=2,
+                )
+            self._part.seek(0)
+            self._sender.write(self._part.read())
+        self._part.seek(0)
+        self._part.truncate()
+
+    def _named(self) -> contextlib.AbstractContextManager[None]:
+        return self._place._named("write", self._staged.name)
+
+
+def _part_file() -> Any:
+    return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def _placed(name: str, found: Mapping[str, Any]) -> PlacedFile:
+    # Listed and looked at, an object has the same version: ETags come with quotes or without, times in ms or seconds.
+    changed_ms = int(found["last_modified"].timestamp()) * 1000
+    return PlacedFile(name, found["size"], changed_ms, f"{(found['e_tag'] or '').strip(chr(34))}@{changed_ms}")

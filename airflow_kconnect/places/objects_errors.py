@@ -1,0 +1,82 @@
+"""What errors of Google's and Azure's stores mean for a run."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+
+_STATUS = re.compile(r"status code: (\d{3})")
+_CODE = re.compile(r"<Code>(\w+)</Code>|\(code: (\w+)\)")
+_OF_MACHINE = re.compile(r"169\.254\.169\.254|metadata\.google")
+"""Where machines of clouds ask who they are: asked if there is no other login."""
+
+_EXPIRED = "says that the login has expired: renew it, then run again"
+_LOGIN = "does not accept the login: check the credentials"
+_NO_CONTAINER = "has no such bucket or container: check its name, the account and the endpoint, or create it"
+_REFUSED = {
+    "NoSuchBucket": _NO_CONTAINER,
+    "ContainerNotFound": _NO_CONTAINER,
+    "FilesystemNotFound": _NO_CONTAINER,
+    "ContainerBeingDeleted": "is deleting the container: name another one",
+    "AuthenticationFailed": "does not accept the login: check the credentials, and the clock of this machine",
+    "AuthorizationFailure": _LOGIN,
+    "InvalidAuthenticationInfo": _LOGIN,
+    "ExpiredToken": _EXPIRED,
+    "BlobImmutableDueToPolicy": "keeps it by a policy (immutable): it can be neither replaced nor removed",
+    "RetentionPolicyNotMet": "keeps it by a retention policy: it can be neither replaced nor removed",
+    "BlobArchived": "has moved it into an archive: restore it, then run again",
+    "401": _LOGIN,
+    "403": "refuses it: give the login the right to read, write, list and delete there",
+}
+
+
+def status_of(error: BaseException) -> int:
+    """Of the last answer of the store; 0: there was none."""
+    found = _STATUS.search(str(error))
+    return int(found[1]) if found else 0
+
+
+@contextlib.contextmanager
+def errors_named(doing: str, key: str | None = None) -> Iterator[None]:
+    """Errors of obstore as those of a run.
+
+    :param doing: what is attempted, with the address. :param key: of the configuration, which is wrong if the store
+        refuses.
+    """
+    from obstore.exceptions import BaseError
+
+    try:
+        yield
+    except (BaseError, OSError, ValueError) as error:
+        raise _error(doing, error, key) from None  # obstore's text may have the URL with its signature
+
+
+def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
+    from obstore.exceptions import PreconditionError
+
+    text, status = str(error), status_of(error)
+    code = next((name for match in _CODE.finditer(text) for name in match.groups() if name), str(status or ""))
+    if _OF_MACHINE.search(text):
+        said = f"{doing}: there is no login: name an Airflow connection, or set the keys or variables of the store"
+        return ConfigError({key or "directory": [said]})
+    if code not in _REFUSED and isinstance(error, FileNotFoundError | PreconditionError):
+        return DataError(f"{doing}: it was replaced or removed after it was found: run again")
+    if status in (408, 429) or status >= 500:
+        return RetriableError(f"{doing}: the store is unavailable or overloaded ({code}); run again later")
+    if "HTTP error" in text or "error sending request" in text:
+        if "certificate" in text.lower():
+            said = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
+            return ConfigError({"store.ca.file": [said]})
+        return RetriableError(f"{doing}: no answer; check that its endpoint is right and reachable, then run again")
+    if status == 400 and "token request" in text:
+        return ConfigError({key or "directory": [f"{doing}: the store {_LOGIN}"]})
+    reason = _REFUSED.get(code) or _REFUSED.get(str(status)) or f"refuses it ({code or _first_line(text)})"
+    said = f"{doing}: the store {reason}"
+    return ConfigError({key: [said]}) if key else DataError(said)
+
+
+def _first_line(text: str) -> str:
+    return re.sub(r"\?\S*", "", text.partition("\n")[0])[:300]

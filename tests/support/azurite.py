@@ -1,0 +1,86 @@
+"""Azure's store for tests: Azurite, by Node, with a container."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import hmac
+import shutil
+import signal
+import socket
+import subprocess
+import urllib.request
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.connect.cache import cache_folder
+from airflow_kconnect.local.ports import LOOPBACK, free_port
+from tests.support import unique
+from tests.support.databases.servers import Owner, end, wait_until_up
+
+_VERSION = "3.35.0"
+ACCOUNT = "devstoreaccount1"
+KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+"""Of the account that Azurite has; known to all."""
+
+
+class AzureServer:
+    """A server with its blobs in memory. Use `remove` when it is not needed any more.
+
+    :param folder: for its log. :raises RuntimeError: it does not start.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        node, script, log = _node("node"), _installed(), folder / "azurite.log"
+        self._port = free_port()
+        self.url = f"http://{LOOPBACK}:{self._port}/{ACCOUNT}"
+        options = ["--inMemoryPersistence", "--silent", "--disableTelemetry", "--skipApiVersionCheck"]
+        command: list[str | Path] = [node, script, "--blobHost", LOOPBACK, "--blobPort", str(self._port), *options]
+        self._process: subprocess.Popen[bytes] = Owner(None).spawn(command, log, signal.SIGTERM)
+        wait_until_up(self._process, log, self._answers)
+
+    def create_container(self) -> str:
+        """A new container; its name."""
+        name, date, version = unique("container").replace("_", "-"), formatdate(usegmt=True), "2021-08-06"
+        text = (
+            f"PUT{chr(10) * 12}x-ms-date:{date}\nx-ms-version:{version}\n/{ACCOUNT}/{ACCOUNT}/{name}\nrestype:container"
+        )
+        signature = base64.b64encode(hmac.new(base64.b64decode(KEY), text.encode(), hashlib.sha256).digest()).decode()
+        headers = {
+            "x-ms-date": date,
+            "x-ms-version": version,
+            "Authorization": f"SharedKey {ACCOUNT}:{signature}",
+        }
+        url = f"{self.url}/{name}?restype=container"
+        urllib.request.urlopen(urllib.request.Request(url, method="PUT", headers=headers), timeout=30).close()
+        return name
+
+    def remove(self) -> None:
+        """End it."""
+        end(self._process, signal.SIGTERM)
+
+    def _answers(self) -> None:
+        socket.create_connection((LOOPBACK, self._port), timeout=5).close()
+
+
+def _node(program: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"Azurite needs Node, and this machine has no `{program}`")
+    return found
+
+
+def _installed() -> Path:
+    folder = cache_folder() / f"azurite-{_VERSION}"
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / "node_modules/azurite/dist/src/blob/main.js"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "complete").exists():
+            options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)]
+            Owner(None).run([_node("npm"), "install", *options, f"azurite@{_VERSION}"])
+            (folder / "complete").touch()
+    return script
