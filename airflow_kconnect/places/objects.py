@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -21,15 +20,16 @@ from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
 from airflow_kconnect.places.objects_client import ObjectsSettings, open_client
 from airflow_kconnect.places.objects_errors import errors_named, status_of
+from airflow_kconnect.places.spill import Part
 from airflow_kconnect.places.streams import RangeReader
 
 PART_BYTES_MIN = 5 * 1024 * 1024
 """Google refuses smaller parts, but for the last one."""
 _PAGE = 1000
-_IN_MEMORY = 1024 * 1024
 _WRITER = "kconnectfile"
 """In the metadata of an object, which copies keep: which staged file it was. Azure allows no `-` in its name."""
 _HIDDEN = re.compile(r"\.(?P<name>.+)\.(?P<id>[0-9a-f]{32})\.(tmp|part)")
+_PROBE = ".kconnect-check"
 _COPY_SECONDS = 600
 """How long a copy within the store may take; Azure may do it later than it says so."""
 
@@ -46,8 +46,14 @@ class ObjectsPlace(Place):
         return {name: value for name, value in vars(self).items() if name != "_store"}
 
     def check(self) -> None:
+        """Tries each right that a run needs, with a hidden object."""
+        self._look()
+        probe = f"{self._base}{_PROBE}"
         with self._named("use", "", key="directory"):
-            next(iter(self._store.list(self._base or None, chunk_size=1)), None)
+            self._store.put(probe, b"")
+            with contextlib.suppress(FileNotFoundError):  # another check has removed it
+                self._store.head(probe)
+                self._store.delete(probe)
 
     def files(self, prefix: str = "") -> Iterator[PlacedFile]:
         with self._named("list", prefix):
@@ -128,6 +134,11 @@ class ObjectsPlace(Place):
         with self._named("use", "", key="directory"):
             return open_client(self.at, self._settings)
 
+    def _look(self) -> None:
+        """:raises ConfigError: the bucket is gone."""
+        with self._named("use", "", key="directory"):
+            next(iter(self._store.list(self._base or None, chunk_size=1)), None)
+
     def _hidden(self, staged: StagedFile) -> tuple[str, str]:
         folder, slash, last = staged.name.rpartition("/")
         hidden = f"{self._base}{folder}{slash}.{last}.{staged.facts['id']}"
@@ -170,7 +181,7 @@ class ObjectsPlace(Place):
         return True
 
     def _fenced(self, staged: StagedFile) -> None:
-        self.check()  # a bucket that is gone is another matter
+        self._look()  # a bucket that is gone is another matter
         with contextlib.suppress(ConnectError):
             self.discard(staged)  # content that was written after the marker was removed
         marker, _ = self._hidden(staged)
@@ -191,30 +202,27 @@ class _ObjectsStaging:
     def __init__(self, place: ObjectsPlace, name: str, part_bytes: int) -> None:
         self._place, self._part_bytes, self._size = place, part_bytes, 0
         self._staged = StagedFile(name, 0, {"id": uuid.uuid4().hex})
-        self._part = _part_file()
+        self._part = Part()
         self._sender: Any = None
         marker, self._content = place._hidden(self._staged)
         with self._named():
             place._store.put(marker, b"")
 
     def write(self, data: Any, /) -> int:
-        written = int(self._part.write(data))
+        written = self._part.write(data)
         self._size += written
-        if self._part.tell() >= self._part_bytes:
+        if self._part.size >= self._part_bytes:
             self._send()
         return written
 
     def finish(self) -> StagedFile:
         with self._named():
             if self._sender is None:
-                self._part.seek(0)
-                self._place._store.put(
-                    self._content, self._part.read(), attributes=self._attributes, use_multipart=False
-                )
+                content = self._taken()
+                self._place._store.put(self._content, content, attributes=self._attributes, use_multipart=False)
             else:
                 self._send()
                 self._sender.close()
-        self._part.close()
         return StagedFile(self._staged.name, self._size, self._staged.facts)
 
     def abort(self) -> None:
@@ -242,17 +250,17 @@ class _ObjectsStaging:
                     buffer_size=self._part_bytes,
                     max_concurrency=2,
                 )
-            self._part.seek(0)
-            self._sender.write(self._part.read())
-        self._part.seek(0)
-        self._part.truncate()
+            self._sender.write(self._taken())
+
+    def _taken(self) -> bytes:
+        """What was written since the last part."""
+        with self._part as part:
+            self._part = Part()
+            part.seek(0)
+            return part.read()
 
     def _named(self) -> contextlib.AbstractContextManager[None]:
         return self._place._named("write", self._staged.name)
-
-
-def _part_file() -> Any:
-    return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
 
 
 def _is_hidden(name: str) -> bool:
