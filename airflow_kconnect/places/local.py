@@ -121,7 +121,8 @@ class LocalPlace(Place):
 
     def _is_published(self, final: Path, staged: StagedFile) -> bool:
         with contextlib.suppress(OSError):
-            return final.stat().st_ino == staged.facts.get("inode")
+            # An inode alone may be that of another file: it is used again.
+            return _version(final.stat()) == staged.facts.get("version")
         return False
 
     def _paths(self, prefix: str) -> Iterator[Path]:
@@ -144,11 +145,11 @@ class _LocalStaging:
         with _named("write", self._path):
             self._file.flush()
             os.fsync(self._file.fileno())
-            inode = os.fstat(self._file.fileno()).st_ino
+            version = _version(os.fstat(self._file.fileno()))
             self._file.close()
         folder, _, _ = self._name.rpartition("/")
         hidden = f"{folder}/{self._path.name}" if folder else self._path.name
-        return StagedFile(self._name, self._size, {"hidden": hidden, "inode": inode})
+        return StagedFile(self._name, self._size, {"hidden": hidden, "version": version})
 
     def abort(self) -> None:
         with contextlib.suppress(OSError):
