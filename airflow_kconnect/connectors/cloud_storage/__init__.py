@@ -1,0 +1,1 @@
+"""Confluent's sinks into S3, Google Cloud Storage and Azure Blob Storage, by their names and keys."""

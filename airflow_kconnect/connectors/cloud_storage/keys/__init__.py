@@ -1,0 +1,1 @@
+"""The keys of the three sinks, and what they mean."""

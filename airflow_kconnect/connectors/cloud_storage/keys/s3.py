@@ -1,0 +1,100 @@
+"""The keys of Confluent's S3 sink about S3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, ValidString
+from airflow_kconnect.connectors.cloud_storage.keys.common import define_common_keys
+from airflow_kconnect.connectors.cloud_storage.keys.proxies import define_proxy, plain, proxy_url
+from airflow_kconnect.places.keys import define_store_keys
+
+_HIGH, _MEDIUM, _LOW = Importance
+_PROVIDER = "s3.credentials.provider.class"
+_STANDARD_PROVIDERS = (
+    "DefaultAWSCredentialsProviderChain", "DefaultCredentialsProvider", "EnvironmentVariableCredentialsProvider",
+    "ProfileCredentialsProvider", "InstanceProfileCredentialsProvider", "WebIdentityTokenCredentialsProvider",
+    "WebIdentityTokenFileCredentialsProvider", "ContainerCredentialsProvider", "EC2ContainerCredentialsProviderWrapper",
+    "SystemPropertiesCredentialsProvider",
+)  # fmt: skip
+_IGNORED: Sequence[tuple[str, Type, Any, str]] = (
+    ("s3.part.retries", Type.INT, 3, "requests are repeated up to five times"),
+    ("s3.retry.backoff.ms", Type.LONG, 200, "requests are repeated after random delays that grow"),
+    ("s3.http.send.expect.continue", Type.BOOLEAN, True, "the client decides"),
+    ("s3.wan.mode", Type.BOOLEAN, False, "set `store.url` to an endpoint for accelerated transfers"),
+    ("s3.elastic.buffer.enable", Type.BOOLEAN, False, "memory is limited by `kconnect.buffer.bytes`"),
+    ("s3.elastic.buffer.init.capacity", Type.INT, 131_072, "memory is limited by `kconnect.buffer.bytes`"),
+    ("s3.schema.partition.affix.type", Type.STRING, "NONE", "a schema does not change paths"),
+)
+
+
+def s3_config() -> ConfigDef:
+    """All keys of the sink."""
+    config = ConfigDef()
+    (
+        config.define("s3.bucket.name", Type.STRING, importance=_HIGH, validator=NonEmptyString(), example="shop-lake",
+                      documentation="The bucket.")
+        .define("s3.region", Type.STRING, "us-west-2", _MEDIUM, "Its region.")
+        .define("store.url", Type.STRING, None, _HIGH, "URL of a store that speaks S3's protocol, if it is not S3.",
+                example="https://minio.example.com:9000")
+        .define("aws.access.key.id", Type.STRING, "", _HIGH, "Access key. Without it, it is found as AWS's own "
+                "programs find it: environment, profile, role of the machine.")
+        .define("aws.secret.access.key", Type.PASSWORD, "", _HIGH, "Secret key.")
+        .define(_PROVIDER, Type.STRING, "com.amazonaws.auth.DefaultAWSCredentialsProviderChain", _LOW,
+                "AWS's own classes all mean: as AWS's programs find them.")
+        .define("s3.path.style.access.enabled", Type.BOOLEAN, True, _LOW, "false: the bucket is in the host of a URL. "
+                "true: as the store wants it.")
+        .define("s3.part.size", Type.INT, 26_214_400, _HIGH, "Bytes that are sent at once. It costs no memory.",
+                validator=Range.between(5_242_880, 2_147_483_647))
+        .define("s3.compression.type", Type.STRING, "none", _LOW, "Compression of JSON and byte files: none or gzip.",
+                validator=ValidString.in_("none", "gzip"))
+        .define("s3.compression.level", Type.INT, -1, _LOW, "Level of gzip, -1 to 9.", validator=Range.between(-1, 9))
+        .define("s3.ssea.name", Type.STRING, "", _LOW, "Encryption by S3: AES256 or aws:kms.")
+        .define("s3.sse.kms.key.id", Type.STRING, "", _LOW, "Key for aws:kms.")
+        .define("s3.sse.customer.key", Type.PASSWORD, None, _LOW, "Not supported.")
+        .define("s3.acl.canned", Type.STRING, None, _LOW, "Access rights of objects, such as "
+                "bucket-owner-full-control.")
+        .define("s3.object.tagging", Type.BOOLEAN, False, _LOW, "Not supported.")
+    )  # fmt: skip
+    define_proxy(config, "s3")
+    define_common_keys(config)
+    for name, type_, default, why in _IGNORED:
+        config.define(name, type_, default, _LOW, without_effect=why)
+    return define_store_keys(config)
+
+
+def s3_problems(values: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Key -> messages."""
+    return {key: [text] for key, text in _problems(values)}
+
+
+def s3_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of `places.keys` that those of S3 mean."""
+    found = {
+        "store.endpoint": values["store.url"],
+        "store.region": values["s3.region"] if not values["store.region"] else None,
+        "store.path.style": None if values["s3.path.style.access.enabled"] else False,
+        "store.proxy": proxy_url(values, "s3"),
+        "store.access.key.id": values["aws.access.key.id"],
+        "store.secret.access.key": plain(values["aws.secret.access.key"]),
+    }
+    return {key: value for key, value in found.items() if value not in (None, "")}
+
+
+def _problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    provider = values[_PROVIDER]
+    if provider.rpartition(".")[2] not in _STANDARD_PROVIDERS:
+        text = (
+            "a Java class, which is not loaded here: let AWS's profile or role of the machine assume a role, or name a "
+        )
+        yield _PROVIDER, f"is {provider}, {text}connection of Airflow by `kconnect.store.conn_id`"
+    key, secret = values["aws.access.key.id"], plain(values["aws.secret.access.key"])
+    if key and not secret:
+        yield "aws.secret.access.key", "is missing, and `aws.access.key.id` is set"
+    elif secret and not key:
+        yield "aws.access.key.id", "is missing, and `aws.secret.access.key` is set"
+    if values["s3.sse.customer.key"] is not None:
+        yield "s3.sse.customer.key", "is set, and keys of customers are not supported: use `s3.ssea.name`"
+    if values["s3.object.tagging"]:
+        yield "s3.object.tagging", "is true, and objects get no tags: their names and the report say what they hold"

@@ -1,0 +1,1 @@
+"""Rules of names, folders and bounds of files, without I/O."""

@@ -1,0 +1,167 @@
+"""What the three sinks share: they write topics into folders of a bucket as Confluent's connectors do, exactly once.
+
+Splits of a topic-partition are not written in parallel: one split per round continues its files until they are full, so
+that they have the bounds that Confluent's connectors give them. At the end of a round all files end.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.datasets import Dataset
+from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, problems, warnings
+from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind
+from airflow_kconnect.places.address import Address, dataset
+from airflow_kconnect.places.base import Place, StagedFile
+from airflow_kconnect.places.keys import check_connection
+from airflow_kconnect.places.registry import open_place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+REPLAYS = "_replays"
+_THREADS = 8
+
+Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
+
+
+class CloudStorageSinkConnector(NativeSinkConnector):
+    """Subclasses say where the store is and how it is reached."""
+
+    exactly_once = True
+    ordered = True
+    bucket_key: str
+    """The key with the bucket's name, for messages."""
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._settings = self.settings(self.config_values)
+        self.needs = self._settings.needs
+        self._began_ms = int(time.time() * 1000)
+
+    @classmethod
+    @abstractmethod
+    def config(cls) -> ConfigDef: ...
+
+    @classmethod
+    @abstractmethod
+    def settings(cls, values: Mapping[str, Any]) -> Settings:
+        """How files are written."""
+
+    @classmethod
+    @abstractmethod
+    def address(cls, values: Mapping[str, Any]) -> Address:
+        """Of the bucket."""
+
+    @classmethod
+    @abstractmethod
+    def store_values(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """How it is reached: the keys of `places.keys`."""
+
+    @classmethod
+    def store_problems(cls, values: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Key -> messages about its own keys."""
+        return {}
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        try:
+            values = cls.config().parse(props)
+        except ConfigError:
+            return {}  # these keys are named already
+        return {**problems(values), **cls.store_problems(values)}
+
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        return warnings(cls.config().parse(props))
+
+    @classmethod
+    def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """There are no offsets besides the group's."""
+        return True
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """A folder per topic; for a replay the folder of replays."""
+        values = cls.config().parse(props)
+        root = cls.address(values).below(values["topics.dir"] or "")
+        if report and report["replay"]:
+            return [dataset(root.below(REPLAYS))]
+        return [dataset(root.below(topic)) for topic in (report["topics"] if report else named_topics(props))]
+
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """A replay has its own folder."""
+        return None
+
+    def replay(self, replay: Replay) -> None:
+        """A replay's files begin at other offsets than existing files: together they would hold records twice."""
+        own = self.config_values["directory.delim"].join((REPLAYS, replay.folder))
+        parts = [part for part in (self.config_values["topics.dir"], own) if part]
+        self.config_values["topics.dir"] = self.config_values["directory.delim"].join(parts)
+        self._settings = self.settings(self.config_values)
+
+    @cached_property
+    def _place(self) -> Place:
+        values = {**self.config_values, **self.store_values(self.config_values)}
+        return open_place(str(self.address(values)), values, self.bucket_key)
+
+    @cached_property
+    def _left_behind(self) -> LeftBehind:
+        return LeftBehind(self._place, self._settings.layout)
+
+    def check(self) -> None:
+        check_connection(self.props)
+        try:
+            self._place.check()
+        except ConfigError as error:  # a place calls its key `directory`
+            texts = [text for key, of_key in error.errors.items() if key == "directory" for text in of_key]
+            raise ConfigError({self.bucket_key: texts}) if texts else error from error
+
+    def prepare(self, start: Mapping[TopicPartition, int]) -> None:
+        self._left_behind.find(start)
+
+    def render(self, frame: RecordFrame) -> DataFrame:
+        from airflow_kconnect.connectors.cloud_storage.rendering import rows
+
+        return rows(frame, self._settings, self._began_ms, f"{type(self).__module__}.{type(self).__name__}")
+
+    def writer(self) -> SplitWriter:
+        from airflow_kconnect.connectors.cloud_storage.writer import CloudStorageWriter
+
+        return CloudStorageWriter(self._place, self._settings)
+
+    def commit(self, results: Results) -> dict[str, Any]:
+        """Make the files of a round visible; what was visible at these offsets is removed.
+
+        1 Publish: each file appears complete. One that is missing was removed by a newer run when that run began.
+        2 Remove the files that a killed run left at the same offsets: it may have had other settings, or another time
+          of the day, so they may be in other folders. Only files that existed when this run began may be removed: later
+          ones are those of a newer run.
+
+        :raises FencedError: a staged file is missing.
+        """
+        files = [file for _, facts in results for file in facts["files"]]
+        staged = [StagedFile.from_json(each) for file in files for each in file["staged"]]
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-publish") as pool:
+            list(pool.map(self._place.publish, staged))  # 1
+        published = {file.name for file in staged}
+        removed = [
+            name for split, facts in results for name in self._left_behind.remove(split, facts["end"], published)
+        ]  # 2
+        self._place.settle([*published, *removed])
+        records = sum(file["records"] for file in files)
+        return {"files": len(staged), "records": records, "replaced_files": len(removed)}

@@ -1,0 +1,176 @@
+"""Configurations of the S3 sink: what is wrong with them, and what they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.cloud_storage.keys.classes import Format
+from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings
+from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
+from airflow_kconnect.connectors.cloud_storage.rules.partitions import DAY_MS, HOUR_MS, ByFields, ByKafka, ByTime
+from airflow_kconnect.connectors.cloud_storage.s3 import S3SinkConnector
+
+LEAST = {"s3.bucket.name": "lake", "format.class": "JsonFormat", "flush.size": "1000"}
+CLASSES = "io.confluent.connect.storage.partitioner."
+HOURLY = {"partitioner.class": f"{CLASSES}HourlyPartitioner", "locale": "en", "timezone": "UTC"}
+
+
+def problems(**props: str) -> dict[str, list[str]]:
+    return S3SinkConnector.validate(config(**props))
+
+
+def config(**props: str) -> dict[str, str]:
+    return LEAST | {name.replace("__", "."): value for name, value in props.items()}
+
+
+def settings(props: dict[str, str]) -> Settings:
+    return S3SinkConnector.settings(S3SinkConnector.config().parse({**LEAST, **props}))
+
+
+def test_least_configuration() -> None:
+    assert problems() == {}
+
+
+def test_all_errors_are_named_at_once_by_their_keys() -> None:
+    found = problems(
+        format__class="com.example.CsvFormat",
+        partitioner__class="TimeBasedPartitioner",
+        timestamp__extractor="Custom",
+        timezone="Mars",
+        behavior__on__null__values="write",
+        aws__access__key__id="AKIA",
+        s3__credentials__provider__class="com.example.Provider",
+        s3__object__tagging="true",
+    )
+    assert sorted(found) == [
+        "aws.secret.access.key", "behavior.on.null.values", "format.class", "locale", "partition.duration.ms",
+        "path.format", "s3.credentials.provider.class", "s3.object.tagging", "timestamp.extractor", "timezone",
+    ]  # fmt: skip
+
+
+def test_required_keys_are_named_at_once() -> None:
+    with pytest.raises(ConfigError) as raised:
+        S3SinkConnector.config().parse({})
+    assert sorted(raised.value.errors) == ["flush.size", "format.class", "s3.bucket.name"]
+
+
+@pytest.mark.parametrize("key", ["format.class", "partitioner.class"])
+def test_other_java_classes_run_within_the_java_connector(key: str) -> None:
+    (text,) = S3SinkConnector.validate({**LEAST, key: "com.example.Mine"})[key]
+    assert text.startswith("is com.example.Mine, ")
+    assert "`kconnect.hosted=true`" in text
+
+
+@pytest.mark.parametrize(
+    ("props", "partitioning"),
+    [
+        ({}, ByKafka()),
+        ({"partitioner.class": "FieldPartitioner", "partition.field.name": "a,b.c"}, ByFields(("a", "b.c"))),
+    ],
+)
+def test_partitioners_without_time(props: dict[str, str], partitioning: Any) -> None:
+    assert settings(props).partitioning == partitioning
+
+
+@pytest.mark.parametrize(
+    ("props", "pattern", "duration_ms"),
+    [
+        (HOURLY, "'year'=YYYY/'month'=MM/'day'=dd/'hour'=HH", HOUR_MS),
+        ({**HOURLY, "partitioner.class": "DailyPartitioner"}, "'year'=YYYY/'month'=MM/'day'=dd", DAY_MS),
+        (
+            {
+                **HOURLY,
+                "partitioner.class": f"{CLASSES}TimeBasedPartitioner",
+                "path.format": "yyyyMMdd",
+                "partition.duration.ms": "600000",
+            },
+            "yyyyMMdd",
+            600_000,
+        ),
+    ],
+)
+def test_partitioners_by_time(props: dict[str, str], pattern: str, duration_ms: int) -> None:
+    found = settings(props).partitioning
+    assert isinstance(found, ByTime)
+    assert (found.format.pattern, found.duration_ms) == (pattern, duration_ms)
+
+
+@pytest.mark.parametrize(
+    ("props", "extension"),
+    [
+        ({}, ".json"),
+        ({"s3.compression.type": "gzip"}, ".json.gz"),
+        ({"format.class": "io.confluent.connect.s3.format.bytearray.ByteArrayFormat"}, ".bin"),
+        ({"format.class": "ByteArrayFormat", "format.bytearray.extension": ".txt"}, ".txt"),
+        ({"format.class": "io.confluent.connect.s3.format.avro.AvroFormat"}, ".avro"),
+        ({"format.class": "io.confluent.connect.s3.format.parquet.ParquetFormat"}, ".snappy.parquet"),
+        ({"format.class": "ParquetFormat", "parquet.codec": "none"}, ".parquet"),
+        ({"format.class": "ParquetFormat", "parquet.codec": "gzip"}, ".gz.parquet"),
+    ],
+)
+def test_endings_of_names(props: dict[str, str], extension: str) -> None:
+    assert settings(props).kinds[Part.VALUES].extension == extension
+
+
+def test_keys_and_headers_have_formats_of_their_own() -> None:
+    found = settings(
+        {
+            "store.kafka.keys": "true",
+            "store.kafka.headers": "true",
+            "keys.format.class": "ByteArrayFormat",
+            "headers.format.class": "JsonFormat",
+        }
+    )
+    assert {part: kind.format for part, kind in found.kinds.items()} == {
+        Part.VALUES: Format.JSON,
+        Part.KEYS: Format.BYTES,
+        Part.HEADERS: Format.JSON,
+    }
+    assert found.needs == {"key", "headers"}
+
+
+@pytest.mark.parametrize(
+    ("extractor", "interval_ms", "needs"),
+    [("Wallclock", None, set()), ("Record", 60_000, {"timestamp"}), ("RecordField", 60_000, set())],
+)
+def test_moments_of_records_end_files(extractor: str, interval_ms: int | None, needs: set[str]) -> None:
+    found = settings({**HOURLY, "timestamp.extractor": extractor, "rotate.interval.ms": "60000"})
+    assert (found.bounds.interval_ms, found.needs) == (interval_ms, needs)
+
+
+@pytest.mark.parametrize("extractor", ["Wallclock", None])
+def test_a_rotation_without_moments_has_no_effect_and_says_so(extractor: str | None) -> None:
+    props = config(rotate__interval__ms="60000") | (HOURLY | {"timestamp.extractor": extractor} if extractor else {})
+    (warning,) = S3SinkConnector.warnings(props)
+    assert warning.startswith("`rotate.interval.ms` has no effect")
+
+
+def test_how_the_store_is_reached() -> None:
+    props = config(
+        store__url="http://minio:9000",
+        aws__access__key__id="AKIA",
+        aws__secret__access__key="hidden",
+        s3__proxy__url="http://proxy:3128",
+        s3__proxy__user="me",
+        s3__proxy__password="p@ss",
+    )
+    assert S3SinkConnector.store_values(S3SinkConnector.config().parse(props)) == {
+        "store.endpoint": "http://minio:9000",
+        "store.region": "us-west-2",
+        "store.proxy": "http://me:p%40ss@proxy:3128",
+        "store.access.key.id": "AKIA",
+        "store.secret.access.key": "hidden",
+    }
+
+
+def test_settings_of_a_connection_stay() -> None:
+    values = S3SinkConnector.config().parse({**LEAST, "store.region": "eu-central-1"})
+    assert S3SinkConnector.store_values(values) == {}
+
+
+def test_datasets_are_the_folders_of_topics() -> None:
+    (found,) = S3SinkConnector.datasets({**LEAST, "topics": "orders", "topics.dir": "raw"})
+    assert (found.namespace, found.name) == ("s3://lake", "raw/orders")
