@@ -64,4 +64,11 @@ class ParquetRows:
 
 def encoder(file: Output, kind: FileKind) -> Encoder:
     """The one for a kind of files."""
-    return ParquetRows(file, kind) if kind.format is Format.PARQUET else Texts(file, kind)
+    if kind.format is Format.PARQUET:
+        return ParquetRows(file, kind)
+    if kind.format is Format.AVRO:
+        from airflow_kconnect.connectors.cloud_storage.avro_files import AvroRows
+
+        assert kind.schema is not None
+        return AvroRows(file, kind.schema, kind.codec)
+    return Texts(file, kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.record import TopicPartition
@@ -45,3 +45,28 @@ class LeftBehind:
             mine = split.start <= offset < end and file.name not in published
             if mine and self._place.remove(file):
                 yield file.name
+
+
+def start_problems(
+    visible: Iterable[tuple[TopicPartition, int, PlacedFile]], starts: Mapping[TopicPartition, int]
+) -> list[str]:
+    """Why runs must not start at offsets that were written already: files that may have records on both sides.
+
+    A folder's files follow each other, so it is the last one that begins before the offset, unless one begins there.
+    """
+    last: dict[tuple[TopicPartition, str], tuple[int, str]] = {}
+    lowest: dict[TopicPartition, int] = {}
+    for partition, offset, file in visible:
+        lowest[partition] = min(offset, lowest.get(partition, offset))
+        if partition in starts and offset <= starts[partition]:
+            folder = partition, file.name.rpartition("/")[0]
+            last[folder] = max(last.get(folder, (offset, file.name)), (offset, file.name))
+    parted: dict[TopicPartition, str] = {}
+    for (partition, _), (offset, name) in last.items():
+        if offset < starts[partition]:
+            parted.setdefault(partition, name)
+    return [
+        f"{partition}: offset {starts[partition]} may be in the middle of {name}, whose records from there on would be "
+        f"stored twice; use {lowest[partition]}, or remove the partition's files from there on first"
+        for partition, name in parted.items()
+    ]

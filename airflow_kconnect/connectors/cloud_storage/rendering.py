@@ -6,17 +6,25 @@ A part is text with its end of line (BINARY), or a struct, by its format. A reco
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from airflow_kconnect.connect.data import SchemaType
+from airflow_kconnect.connect.data import (
+    OPTIONAL_STRING_SCHEMA,
+    STRING_SCHEMA,
+    ConnectSchema,
+    SchemaType,
+    struct,
+)
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connectors.cloud_storage.avro_files import schema_of
 from airflow_kconnect.connectors.cloud_storage.columns import FOLDER, MOMENT, PARTS, TOMBSTONE
 from airflow_kconnect.connectors.cloud_storage.keys.classes import Format
-from airflow_kconnect.connectors.cloud_storage.keys.settings import FAIL, IGNORE, WRITE, Settings
+from airflow_kconnect.connectors.cloud_storage.keys.settings import FAIL, IGNORE, WRITE, FileKind, Settings
 from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
 from airflow_kconnect.connectors.cloud_storage.rules.partitions import ByFields, ByTime, Extractor
 from airflow_kconnect.connectors.cloud_storage.values import choose, is_null, moment, path_text
@@ -47,6 +55,22 @@ def rows(frame: RecordFrame, settings: Settings, now_ms: int, executing: str) ->
         *carried,
         F.coalesce(F.col("error"), own).alias("error"),
     )
+
+
+def with_schemas(settings: Settings, frame: RecordFrame) -> dict[Part, FileKind]:
+    """The kinds of files; those of Avro with the schema of the frame's records."""
+    return {
+        part: replace(kind, schema=_schema(part, frame) if kind.format is Format.AVRO else None)
+        for part, kind in settings.kinds.items()
+    }
+
+
+def _schema(part: Part, frame: RecordFrame) -> ConnectSchema:
+    if part is Part.HEADERS:
+        header = struct(("key", STRING_SCHEMA), ("value", OPTIONAL_STRING_SCHEMA), name="KafkaHeader")
+        return ConnectSchema(SchemaType.ARRAY, value_schema=header)
+    union = frame.value if part is Part.VALUES else frame.key
+    return schema_of(union.shapes, may_be_null=part is Part.KEYS and union.tag is not None)
 
 
 def _parts(frame: RecordFrame, settings: Settings) -> tuple[dict[str, Column], list[Column]]:

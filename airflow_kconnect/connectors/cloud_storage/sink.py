@@ -6,22 +6,24 @@ that they have the bounds that Confluent's connectors give them. At the end of a
 
 from __future__ import annotations
 
+import contextlib
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, problems, warnings
-from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind
+from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind, start_problems
 from airflow_kconnect.places.address import Address, dataset
 from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.keys import check_connection
@@ -94,6 +96,23 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         return True
 
     @classmethod
+    def start_problems(
+        cls, props: Mapping[str, str], starts: Mapping[TopicPartition, int], committed: Mapping[TopicPartition, int]
+    ) -> list[str]:
+        """A run replaces whole files: one that begins before its start would keep records that are written again.
+
+        If the bucket is not accessible here, nothing is known about its files.
+        """
+        connector = cls(props)
+        earlier = {tp: start for tp, start in starts.items() if start < committed.get(tp, start)}
+        problems: list[str] = []
+        for topic in dict.fromkeys(tp.topic for tp in earlier):
+            with contextlib.suppress(ConnectError):
+                found = connector._left_behind.visible(topic)
+                problems += start_problems(found, {tp: at for tp, at in earlier.items() if tp.topic == topic})
+        return problems
+
+    @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
         """A folder per topic; for a replay the folder of replays."""
         values = cls.config().parse(props)
@@ -135,8 +154,9 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         self._left_behind.find(start)
 
     def render(self, frame: RecordFrame) -> DataFrame:
-        from airflow_kconnect.connectors.cloud_storage.rendering import rows
+        from airflow_kconnect.connectors.cloud_storage.rendering import rows, with_schemas
 
+        self._settings = replace(self._settings, kinds=with_schemas(self._settings, frame))
         return rows(frame, self._settings, self._began_ms, f"{type(self).__module__}.{type(self).__name__}")
 
     def writer(self) -> SplitWriter:

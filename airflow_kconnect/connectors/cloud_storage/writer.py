@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,8 +17,8 @@ from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
 from airflow_kconnect.connectors.cloud_storage.rules.partitions import ByKafka, ByTime
 from airflow_kconnect.places.base import Place
 
-_WINDOW_BYTES = 32 * 1024 * 1024
-"""Rows are spread over folders so many at once, so that a folder gets more than a row at a time."""
+_WINDOW = 4
+"""Rows are spread over folders when they take a fourth of the buffer, so that a folder gets more than one at a time."""
 
 
 class CloudStorageWriter(SplitWriter):
@@ -31,18 +32,17 @@ class CloudStorageWriter(SplitWriter):
     def open(self, split: SinkSplit) -> None:
         self._split = split
         own = self._settings
-        limits = Limits(own.open_files, own.buffer_bytes, own.part_bytes)
+        limits = Limits(_affordable(own.open_files, len(own.kinds)), own.buffer_bytes, own.part_bytes)
         self._files = OpenFiles(self._place, self._names, own.kinds, own.bounds, limits)
         self._window: list[pa.RecordBatch] = []
         self._bytes = 0
-        self._folders = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         wanted = [*(PARTS[part] for part in self._settings.kinds), FOLDER, MOMENT, TOMBSTONE, "kafka_offset"]
         rows = batch.select([name for name in wanted if name in batch.schema.names])
         self._window.append(rows)
         self._bytes += rows.nbytes
-        if isinstance(self._settings.partitioning, ByKafka) or self._bytes >= _WINDOW_BYTES:
+        if isinstance(self._settings.partitioning, ByKafka) or self._bytes * _WINDOW >= self._settings.buffer_bytes:
             self._spread()
 
     def close(self, end: int) -> dict[str, Any]:
@@ -100,3 +100,9 @@ class CloudStorageWriter(SplitWriter):
             codes = np.where(is_tombstone, len(folders), codes)
             folders = [*folders, self._settings.tombstones]
         return folders, codes
+
+
+def _affordable(files: int, parts: int) -> int:
+    """As many open files as that, or as this process may have: half of its handles, of which each part takes one."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return files if soft == resource.RLIM_INFINITY else max(1, min(files, soft // 2 // parts))

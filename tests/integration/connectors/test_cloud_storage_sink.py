@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import fastavro
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import (
     BYTES_SCHEMA,
+    INT32_SCHEMA,
     INT64_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
     SCHEMALESS,
@@ -27,7 +29,7 @@ from airflow_kconnect.connect.data import (
     struct,
 )
 from airflow_kconnect.connect.error_cells import record_error
-from airflow_kconnect.connect.errors import FencedError
+from airflow_kconnect.connect.errors import DataError, FencedError
 from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.cloud_storage.s3 import S3SinkConnector
@@ -102,7 +104,7 @@ def with_columns(
     frame: RecordFrame, spark: SparkSession, columns: Mapping[str, tuple[str, Sequence[Any]]]
 ) -> RecordFrame:
     """The frame with further columns, by name: type, and the values of the rows."""
-    schema = T._parse_datatype_string(", ".join(["kafka_offset long", *(f"{n} {t}" for n, (t, _) in columns.items())]))
+    schema = ", ".join(["kafka_offset long", *(f"{name} {kind}" for name, (kind, _) in columns.items())])
     data = [(n, *row) for n, row in enumerate(zip(*(values for _, values in columns.values()), strict=True))]
     more = spark.createDataFrame(data, schema)
     return frame.with_df(frame.df.join(more, "kafka_offset").coalesce(1).sortWithinPartitions("kafka_offset"))
@@ -164,7 +166,7 @@ MOMENT_SHAPES = (
 
 
 def test_moments_in_fields_and_records_without_one(spark: SparkSession, tmp_path: Path) -> None:
-    rows: list[Row] = [param.values[0] for param in MOMENTS]
+    rows = [cast(Row, param.values[0]) for param in MOMENTS]
     errors = run(sink(tmp_path, **{**BY_HOUR, "path.format": "'hour'=HH"}), record_frame(spark, MOMENT_SHAPES, rows))
     found = {int(name.rpartition("+")[2].split(".")[0]): name.split("/")[2] for name in names(tmp_path)}
     bad = iter(errors)
@@ -197,7 +199,7 @@ def test_fields_that_make_folders(spark: SparkSession, tmp_path: Path) -> None:
         Shape(struct(("city", STRING_SCHEMA), ("n", INT64_SCHEMA))),
         Shape(struct(("city", BYTES_SCHEMA), ("n", INT64_SCHEMA))),
     )
-    rows: list[Row] = [param.values[0] for param in FIELDS]
+    rows = [cast(Row, param.values[0]) for param in FIELDS]
     props = BY_FIELD | {"partition.field.name": "city,n"}
     bad = iter(run(sink(tmp_path, **props), record_frame(spark, shapes, rows)))
     found = {int(name.rpartition("+")[2].split(".")[0]): name for name in names(tmp_path)}
@@ -293,6 +295,47 @@ def test_keys_and_headers_in_parquet(spark: SparkSession, tmp_path: Path) -> Non
     begin = str(tmp_path / "topics/t/partition=0/t+0+0000000000")
     assert pq.read_table(f"{begin}.keys.snappy.parquet").to_pylist() == [{"key": "k"}]
     assert pq.read_table(f"{begin}.headers.snappy.parquet").to_pylist() == [{"headers": [{"key": "h", "value": "1"}]}]
+
+
+@pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz"])
+def test_avro_has_the_fields_of_all_shapes(spark: SparkSession, tmp_path: Path, codec: str) -> None:
+    at = ConnectSchema(SchemaType.INT64, name=TIMESTAMP)
+    shapes = (
+        Shape(struct(("id", INT32_SCHEMA), ("item", struct(("n", INT64_SCHEMA))), name="shop.Order")),
+        Shape(struct(("id", INT64_SCHEMA), ("item", struct(("m", STRING_SCHEMA))), ("at", at), name="shop.Order")),
+    )
+    rows: list[Row] = [(0, (1, (5,))), (1, (2**40, ("x",), datetime.datetime(2024, 1, 2)))]
+    run(sink(tmp_path, **{"format.class": "AvroFormat", "avro.codec": codec}), record_frame(spark, shapes, rows))
+    with (tmp_path / "topics/t/partition=0/t+0+0000000000.avro").open("rb") as opened:
+        reader = fastavro.reader(opened)
+        assert [*reader] == [
+            {"id": 1, "item": {"n": 5, "m": None}, "at": None},
+            {"id": 2**40, "item": {"n": None, "m": "x"}, "at": datetime.datetime(2024, 1, 2, tzinfo=datetime.UTC)},
+        ]
+    assert cast("dict[str, Any]", reader.writer_schema)["name"] == "shop.Order"
+
+
+def test_keys_and_headers_in_avro_have_no_record_around_them(spark: SparkSession, tmp_path: Path) -> None:
+    props = {"store.kafka.keys": "true", "store.kafka.headers": "true"}
+    run(sink(tmp_path, **props), with_keys(spark, [(0, "a"), (0, "b")], ["k", None]))
+    found = {}
+    for part in ("keys", "headers"):
+        with (tmp_path / f"topics/t/partition=0/t+0+0000000000.{part}.avro").open("rb") as opened:
+            found[part] = [*fastavro.reader(opened)]
+    assert found == {"keys": ["k", None], "headers": [[{"key": "h", "value": "1"}], []]}
+
+
+def test_shapes_that_one_avro_file_cannot_hold(spark: SparkSession, tmp_path: Path) -> None:
+    shapes = (Shape(struct(("a", INT64_SCHEMA))), Shape(struct(("a", STRING_SCHEMA))))
+    with pytest.raises(DataError, match=r"field `a` is int64, string in different records"):
+        run(sink(tmp_path, **{"format.class": "AvroFormat"}), record_frame(spark, shapes, [(0, (1,)), (1, ("x",))]))
+
+
+def test_a_start_within_a_file_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    run(sink(tmp_path, **BY_FIELD), events(spark, (5, "a", 0), (6, "b", 0), (7, "a", 0), first=5), 5)
+    props = {"s3.bucket.name": str(tmp_path), "format.class": "JsonFormat", "flush.size": "1"}
+    problems = {at: len(LocalSink.start_problems(props, {P0: at}, {P0: 8})) for at in (0, 5, 6, 7, 8, 9)}
+    assert problems == {0: 0, 5: 0, 6: 1, 7: 1, 8: 0, 9: 0}
 
 
 def test_bytes_as_they_are(spark: SparkSession, tmp_path: Path) -> None:

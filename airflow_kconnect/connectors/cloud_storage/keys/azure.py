@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, ValidString
 from airflow_kconnect.connectors.cloud_storage.keys.common import define_common_keys
-from airflow_kconnect.connectors.cloud_storage.keys.proxies import define_proxy, proxy_url
+from airflow_kconnect.connectors.cloud_storage.keys.proxies import define_proxy, plain, proxy_url
 from airflow_kconnect.places.keys import define_store_keys
 
 _HIGH, _MEDIUM, _LOW = Importance
@@ -46,5 +46,5 @@ def azure_config() -> ConfigDef:
 
 def azure_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of `places.keys` that those of Azure mean."""
-    found = {"store.proxy": proxy_url(values, "azblob")}
+    found = {"store.proxy": proxy_url(values, "azblob"), "store.account.key": plain(values["azblob.account.key"])}
     return {key: value for key, value in found.items() if value}

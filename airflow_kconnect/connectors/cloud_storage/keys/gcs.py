@@ -49,5 +49,9 @@ def gcs_problems(values: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def gcs_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of `places.keys` that those of GCS mean."""
-    found = {"store.proxy": proxy_url(values, "gcs")}
+    found = {
+        "store.proxy": proxy_url(values, "gcs"),
+        "store.credentials.file": values["gcs.credentials.path"],
+        "store.credentials.json": plain(values["gcs.credentials.json"]),
+    }
     return {key: value for key, value in found.items() if value}

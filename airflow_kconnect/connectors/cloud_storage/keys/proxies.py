@@ -28,7 +28,7 @@ def proxy_url(values: Mapping[str, Any], store: str) -> str | None:
     parts = urlsplit(url)
     password = plain(values[f"{store}.proxy.password"]) or ""
     login = f"{quote(user, '')}:{quote(password, '')}"
-    return parts._replace(netloc=f"{login}@{parts.netloc.rpartition('@')[2]}").geturl()
+    return str(parts._replace(netloc=f"{login}@{parts.netloc.rpartition('@')[2]}").geturl())
 
 
 def plain(value: Any) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.cloud_storage.keys.classes import (
     FORMATS,
     PARTITIONERS,
@@ -34,12 +35,16 @@ _PART_KEYS = {Part.VALUES: "format.class", Part.KEYS: "keys.format.class", Part.
 
 @dataclass(frozen=True)
 class FileKind:
-    """How the files of a part are written. :param codec: compression. :param extension: with its dot."""
+    """How the files of a part are written.
+
+    :param extension: with its dot. :param codec: compression, and its level. :param schema: of Avro files.
+    """
 
     format: Format
     extension: str
     codec: str = ""
     level: int = -1
+    schema: ConnectSchema | None = None
 
 
 @dataclass(frozen=True)
