@@ -43,6 +43,8 @@ def _plugin_keys() -> Iterator[ConfigKey]:
         yield from registry.connector(name).config().keys.values()
     for name in registry.names(plugins.CONVERTERS):
         yield from registry.converter(name).config().keys.values()
+    for name in registry.names(plugins.TRANSFORMS):
+        yield from registry.transform(name).config().keys.values()
 
 
 def _keys() -> dict[str, list[ConfigKey]]:

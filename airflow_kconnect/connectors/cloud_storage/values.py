@@ -68,7 +68,7 @@ def moment(frame: RecordFrame, by_time: ByTime) -> Found:
         problem = F.lit(None).cast("string")
     else:
         column, problem = _of_shapes(frame, by_time.field, _as_moment)
-        missing = F.lit(f"field `{by_time.field}` of `timestamp.field` is null, or is no moment")
+        missing = F.lit(f"field `{by_time.field}` of `timestamp.field` is null, or is not a moment")
     wrong = F.lit("the moment of the record is not within the years 1 to 9999")
     ends = F.when(~column.between(_FIRST_MS, _LAST_MS), wrong)
     return column, F.coalesce(problem, F.when(column.isNull(), missing), ends)
@@ -138,7 +138,7 @@ def _as_moment(name: str, schema: ConnectSchema | None, column: Column) -> Found
         return _of_text(column), none
     if schema.type in _NUMBERS and logical_name(schema) is None:
         return column.cast("long"), none
-    return F.lit(None).cast("long"), F.lit(f"field `{name}` is {schema.name or schema.type}, which is no moment")
+    return F.lit(None).cast("long"), F.lit(f"field `{name}` is {schema.name or schema.type}, which is not a moment")
 
 
 def _of_text(text: Column) -> Column:

@@ -16,7 +16,6 @@ _TASK = "a run is a batch, which is retried as a whole: see `retries` of its Air
 _SHAPES = "schemas are kept by the converter"
 _AVRO = "a file's schema is made from the columns of its records"
 IGNORED: Sequence[tuple[str, Type, Any, str]] = (
-    ("storage.class", Type.STRING, None, "the connector's class says which store it is"),
     ("rotate.schedule.interval.ms", Type.LONG, -1, "a run is a batch, and ends all its files: the schedule of the DAG "
      "is that of the files"),
     ("retry.backoff.ms", Type.LONG, 5000, _TASK),
@@ -43,6 +42,7 @@ def _define_files(config: ConfigDef) -> None:
         config.define("format.class", Type.STRING, importance=_HIGH, example="JsonFormat",
                       documentation="What values are written as: JsonFormat (a line per record), AvroFormat, "
                       "ParquetFormat or ByteArrayFormat, by full or simple name.")
+        .define("storage.class", Type.STRING, None, _LOW, "Accepted: the connector's class says which store it is.")
         .define("flush.size", Type.INT, importance=_HIGH, validator=Range.at_least(1), example="100000",
                 documentation="Most records per file.")
         .define("rotate.interval.ms", Type.LONG, -1, _HIGH, "With a partitioner by time: a file takes no records this "

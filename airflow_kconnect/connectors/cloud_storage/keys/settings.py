@@ -177,7 +177,7 @@ def _format_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if values[key] not in FORMATS:
             yield key, unknown(values[key], FORMATS)
         elif part is Part.HEADERS and FORMATS[values[key]] is Format.BYTES:
-            yield key, "is ByteArrayFormat, and headers are no bytes: use JsonFormat, AvroFormat or ParquetFormat"
+            yield key, "is ByteArrayFormat, and headers are not bytes: use JsonFormat, AvroFormat or ParquetFormat"
     for key in ("directory.delim", "file.delim"):
         if not values[key]:
             yield key, "is empty: names could not be told from each other"

@@ -58,7 +58,7 @@ def time_zone(name: str) -> datetime.tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"is {name}, which is no time zone: expected one like UTC or Europe/Berlin") from error
+        raise ValueError(f"is {name}, which is not a time zone: expected one like UTC or Europe/Berlin") from error
 
 
 def parse(pattern: str, locale: str) -> list[Text]:
