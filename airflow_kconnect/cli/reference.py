@@ -28,7 +28,13 @@ _HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|
 _ANY_GROUP = "GROUP"
 
 # How the titles of connectors write what class names write otherwise.
-_WORDS = {"Jdbc": "JDBC", "AzureBlobStorage": "Azure Blob", "Gcs": "GCS", "io.aiven": "Aiven", "io.confluent": "Confluent"}
+_WORDS = {
+    "Jdbc": "JDBC",
+    "AzureBlobStorage": "Azure Blob",
+    "Gcs": "GCS",
+    "io.aiven": "Aiven",
+    "io.confluent": "Confluent",
+}
 _SIDE = re.compile(r"(.+)(Source|Sink)Connector")
 
 _KINDS = {
