@@ -15,6 +15,10 @@ _MODULES = {"s3": ("boto3", "s3"), "gs": ("obstore", "gcs"), "abfss": ("obstore"
 """Scheme -> the library of its store, and the extra that brings it."""
 
 
+UPLOAD = "s3.upload"
+"""Not a key that users write: see `S3Settings.upload`."""
+
+
 def open_place(text: str, values: Mapping[str, Any], key: str = "directory") -> Place:
     """The place of an address; nothing is connected yet.
 
@@ -56,6 +60,7 @@ def _opened(at: Address, values: Mapping[str, Any]) -> Place:
             access_key_id=values.get("store.access.key.id"),
             secret_access_key=_plain(values.get("store.secret.access.key")),
             session_token=_plain(values.get("store.session.token")),
+            upload=values.get(UPLOAD) or {},
         ),
     )
 

@@ -59,7 +59,7 @@ class S3Place(Place):
                 # Also ends what a check that was killed has begun.
                 for upload in [each["UploadId"] for each in _uploads(s3, self._bucket, probe["Key"])]:
                     _abort(s3, probe, upload)
-                upload = s3.create_multipart_upload(**probe)["UploadId"]
+                upload = s3.create_multipart_upload(**probe, **self._settings.upload)["UploadId"]
                 _abort(s3, probe, upload)
                 _head(s3, probe)
                 # Where versions are kept, to remove what is not there leaves a mark; the condition prevents it.
@@ -174,7 +174,9 @@ class _S3Staging:
         self._part = Part()
         self._parts: list[Future[str]] = []
         with place._named("write", name):
-            begun = place._s3.create_multipart_upload(**place._key(name), Metadata={_WRITER: self._id})
+            begun = place._s3.create_multipart_upload(
+                **place._key(name), **place._settings.upload, Metadata={_WRITER: self._id}
+            )
         self._upload: str = begun["UploadId"]
 
     def write(self, data: Any, /) -> int:

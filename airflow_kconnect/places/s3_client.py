@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,10 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True)
 class S3Settings:
-    """What is None, boto3 finds in the environment: variables, profiles, roles of the machine."""
+    """What is None, boto3 finds in the environment: variables, profiles, roles of the machine.
+
+    :param upload: arguments of uploads by the names of S3's API, such as those of encryption.
+    """
 
     endpoint: str | None = None
     region: str | None = None
@@ -30,6 +34,7 @@ class S3Settings:
     access_key_id: str | None = None
     secret_access_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
+    upload: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

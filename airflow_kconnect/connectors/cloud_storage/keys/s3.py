@@ -9,9 +9,12 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyStrin
 from airflow_kconnect.connectors.cloud_storage.keys.common import define_common_keys
 from airflow_kconnect.connectors.cloud_storage.keys.proxies import define_proxy, plain, proxy_url
 from airflow_kconnect.places.keys import define_store_keys
+from airflow_kconnect.places.registry import UPLOAD
 
 _HIGH, _MEDIUM, _LOW = Importance
 _PROVIDER = "s3.credentials.provider.class"
+_ROLE_PROVIDER = "AwsAssumeRoleCredentialsProvider"
+_ROLE = "s3.credentials.provider.sts."
 _STANDARD_PROVIDERS = (
     "DefaultAWSCredentialsProviderChain", "DefaultCredentialsProvider", "EnvironmentVariableCredentialsProvider",
     "ProfileCredentialsProvider", "InstanceProfileCredentialsProvider", "WebIdentityTokenCredentialsProvider",
@@ -19,6 +22,7 @@ _STANDARD_PROVIDERS = (
     "SystemPropertiesCredentialsProvider",
 )  # fmt: skip
 _IGNORED: Sequence[tuple[str, Type, Any, str]] = (
+    (f"{_ROLE}role.session.name", Type.STRING, "", "sessions have the name airflow-kconnect"),
     ("s3.part.retries", Type.INT, 3, "requests are repeated up to five times"),
     ("s3.retry.backoff.ms", Type.LONG, 200, "requests are repeated after random delays that grow"),
     ("s3.http.send.expect.continue", Type.BOOLEAN, True, "the client decides"),
@@ -42,7 +46,12 @@ def s3_config() -> ConfigDef:
                 "programs find it: environment, profile, role of the machine.")
         .define("aws.secret.access.key", Type.PASSWORD, "", _HIGH, "Secret key.")
         .define(_PROVIDER, Type.STRING, "com.amazonaws.auth.DefaultAWSCredentialsProviderChain", _LOW,
-                "AWS's own classes all mean: as AWS's programs find them.")
+                "AWS's own classes all mean: as AWS's programs find them. AwsAssumeRoleCredentialsProvider assumes a "
+                "role.")
+        .define(f"{_ROLE}role.arn", Type.STRING, "", _MEDIUM, "That role.")
+        .define(f"{_ROLE}role.external.id", Type.STRING, "", _MEDIUM, "The external id that it asks for.")
+        .define(f"{_ROLE}aws.access.key.id", Type.STRING, "", _MEDIUM, "Access key with which it is assumed.")
+        .define(f"{_ROLE}aws.secret.key", Type.PASSWORD, "", _MEDIUM, "Secret key with which it is assumed.")
         .define("s3.path.style.access.enabled", Type.BOOLEAN, True, _LOW, "false: the bucket is in the host of a URL. "
                 "true: as the store wants it.")
         .define("s3.part.size", Type.INT, 26_214_400, _HIGH, "Bytes that are sent at once. It costs no memory.",
@@ -76,15 +85,35 @@ def s3_values(values: Mapping[str, Any]) -> dict[str, Any]:
         "store.region": values["s3.region"] if not values["store.region"] else None,
         "store.path.style": None if values["s3.path.style.access.enabled"] else False,
         "store.proxy": proxy_url(values, "s3"),
-        "store.access.key.id": values["aws.access.key.id"],
-        "store.secret.access.key": plain(values["aws.secret.access.key"]),
+        "store.access.key.id": values["aws.access.key.id"] or values[f"{_ROLE}aws.access.key.id"],
+        "store.secret.access.key": plain(values["aws.secret.access.key"]) or plain(values[f"{_ROLE}aws.secret.key"]),
+        "store.role.arn": values[f"{_ROLE}role.arn"] if _assumes_role(values) else None,
+        "store.role.external.id": values[f"{_ROLE}role.external.id"] if _assumes_role(values) else None,
+        UPLOAD: _upload(values),
     }
-    return {key: value for key, value in found.items() if value not in (None, "")}
+    return {key: value for key, value in found.items() if value}
+
+
+def _upload(values: Mapping[str, Any]) -> dict[str, str]:
+    """Arguments of S3's API."""
+    found = {
+        "ServerSideEncryption": values["s3.ssea.name"],
+        "SSEKMSKeyId": values["s3.sse.kms.key.id"],
+        "ACL": values["s3.acl.canned"],
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _assumes_role(values: Mapping[str, Any]) -> bool:
+    return str(values[_PROVIDER]).rpartition(".")[2] == _ROLE_PROVIDER
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     provider = values[_PROVIDER]
-    if provider.rpartition(".")[2] not in _STANDARD_PROVIDERS:
+    if _assumes_role(values):
+        if not values[f"{_ROLE}role.arn"]:
+            yield f"{_ROLE}role.arn", f"is missing: {_ROLE_PROVIDER} needs the role"
+    elif provider.rpartition(".")[2] not in _STANDARD_PROVIDERS:
         text = (
             "a Java class, which is not loaded here: let AWS's profile or role of the machine assume a role, or name a "
         )

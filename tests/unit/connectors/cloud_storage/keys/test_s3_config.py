@@ -166,6 +166,28 @@ def test_how_the_store_is_reached() -> None:
     }
 
 
+def test_role_encryption_and_rights_of_objects() -> None:
+    props = config(
+        s3__credentials__provider__class="io.confluent.connect.s3.auth.AwsAssumeRoleCredentialsProvider",
+        s3__ssea__name="aws:kms",
+        s3__sse__kms__key__id="key-1",
+        s3__acl__canned="bucket-owner-full-control",
+    )
+    assert [*S3SinkConnector.validate(props)] == ["s3.credentials.provider.sts.role.arn"]
+    found = S3SinkConnector.store_values(
+        S3SinkConnector.config().parse({**props, "s3.credentials.provider.sts.role.arn": "arn:aws:iam::1:role/lake"})
+    )
+    assert found == {
+        "store.region": "us-west-2",
+        "store.role.arn": "arn:aws:iam::1:role/lake",
+        "s3.upload": {
+            "ServerSideEncryption": "aws:kms",
+            "SSEKMSKeyId": "key-1",
+            "ACL": "bucket-owner-full-control",
+        },
+    }
+
+
 def test_settings_of_a_connection_stay() -> None:
     values = S3SinkConnector.config().parse({**LEAST, "store.region": "eu-central-1"})
     assert S3SinkConnector.store_values(values) == {}

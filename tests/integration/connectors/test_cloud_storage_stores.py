@@ -1,0 +1,139 @@
+"""Each of Confluent's sinks in the store of its name, without Spark: objects, leftovers of killed runs, encryption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from airflow_kconnect.connect.connector.sink import SinkSplit
+from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.cloud_storage.azure import AzureBlobStorageSinkConnector
+from airflow_kconnect.connectors.cloud_storage.gcs import GcsSinkConnector
+from airflow_kconnect.connectors.cloud_storage.s3 import S3SinkConnector
+from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConnector
+from airflow_kconnect.places.registry import open_place
+from tests.support import unique
+from tests.support.stores import Store, azure_store, google_store, moto_store
+
+_COMMON = {"format.class": "JsonFormat", "flush.size": "2", "partitioner.class": "FieldPartitioner",
+           "partition.field.name": "f"}  # fmt: skip
+
+Sink = Callable[..., CloudStorageSinkConnector]
+
+
+def _s3(store: Store) -> tuple[type[CloudStorageSinkConnector], dict[str, str]]:
+    return S3SinkConnector, {
+        "s3.bucket.name": store.address.removeprefix("s3://"),
+        "store.url": store.settings["store.endpoint"],
+        "s3.region": "us-east-1",
+        "aws.access.key.id": store.settings["store.access.key.id"],
+        "aws.secret.access.key": store.settings["store.secret.access.key"],
+        "s3.ssea.name": "AES256",
+    }
+
+
+def _gcs(store: Store) -> tuple[type[CloudStorageSinkConnector], dict[str, str]]:
+    return GcsSinkConnector, {"gcs.bucket.name": store.address.removeprefix("gs://"), **store.settings}
+
+
+def _azure(store: Store) -> tuple[type[CloudStorageSinkConnector], dict[str, str]]:
+    container, _, host = store.address.removeprefix("abfss://").partition("@")
+    return AzureBlobStorageSinkConnector, {
+        "azblob.container.name": container,
+        "azblob.account.name": host.partition(".")[0],
+        "azblob.account.key": store.settings["store.account.key"],
+        "store.endpoint": store.settings["store.endpoint"],
+    }
+
+
+_STORES: dict[str, Any] = {"s3": (moto_store, _s3), "gcs": (google_store, _gcs), "azure": (azure_store, _azure)}
+
+
+@pytest.fixture(scope="module", params=[*_STORES])
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sink]]:
+    start, keys = _STORES[request.param]
+    folder: Path = tmp_path_factory.mktemp(request.param)
+    server: AbstractContextManager[Store] = start(folder) if start is azure_store else start()
+    with server as store:
+        class_, own = keys(store)
+        yield store, lambda **more: class_({"topics": "t", **_COMMON, **own, **more})
+
+
+def written(connector: CloudStorageSinkConnector, first: int, folders: str) -> tuple[SinkSplit, dict[str, Any]]:
+    """What a task does with a record for each letter."""
+    split = SinkSplit("t", 0, first, first + len(folders))
+    writer = connector.writer()
+    writer.open(split)
+    offsets = range(split.start, split.end)
+    columns = {
+        "values": pa.array([f"{n}\n".encode() for n in offsets], pa.binary()),
+        "folder": pa.array([f"f={each}" for each in folders]),
+        "kafka_offset": pa.array(offsets),
+    }
+    writer.write(pa.record_batch(columns))
+    return split, writer.close(split.end)
+
+
+def test_objects_of_runs_in_turn_and_of_one_that_was_killed(opened: tuple[Store, Sink]) -> None:
+    store, sink = opened
+    folder = unique("topics")
+    place = open_place(store.address, store.settings)
+    first, second, third = (sink(**{"topics.dir": folder}) for _ in range(3))
+    for connector in (first, second, third):
+        connector.check()
+    first.prepare({TopicPartition("t", 0): 0})
+    first.commit([written(first, 0, "aaab")])
+    written(first, 4, "c")  # killed before it commits
+    second.prepare({TopicPartition("t", 0): 4})
+    killed = written(second, 4, "bb")
+    second.commit([killed])  # killed before its offsets are committed
+    late = written(second, 6, "e")
+    third.prepare({TopicPartition("t", 0): 4})
+    third.commit([written(third, 4, "bdd")])
+    # moto answers with an error of its own where an upload is gone.
+    with pytest.raises(RetriableError if store.address == "s3://moto" else FencedError):
+        second.commit([late])
+    found = {file.name: place.read(file).read() for file in place.files(f"{folder}/")}
+    assert found == {
+        f"{folder}/t/f=a/t+0+0000000000.json": b"0\n1\n",
+        f"{folder}/t/f=a/t+0+0000000002.json": b"2\n",
+        f"{folder}/t/f=b/t+0+0000000003.json": b"3\n",
+        f"{folder}/t/f=b/t+0+0000000004.json": b"4\n",
+        f"{folder}/t/f=d/t+0+0000000005.json": b"5\n6\n",
+    }
+    assert not [*place.staged(f"{folder}/")]
+
+
+def test_a_bucket_that_does_not_exist_is_named_by_its_key(opened: tuple[Store, Sink]) -> None:
+    _, sink = opened
+    key = type(sink()).bucket_key
+    with pytest.raises(ConfigError) as raised:
+        sink(**{key: "no-such-bucket-here"}).check()
+    assert [*raised.value.errors] == [key]
+
+
+def test_objects_of_s3_are_encrypted(opened: tuple[Store, Sink]) -> None:
+    store, sink = opened
+    if not store.address.startswith("s3:"):
+        pytest.skip("a key of S3")
+    import boto3
+
+    connector = sink(**{"topics.dir": "encrypted"})
+    connector.prepare({TopicPartition("t", 0): 0})
+    connector.commit([written(connector, 0, "a")])
+    client = boto3.client(
+        "s3",
+        endpoint_url=store.settings["store.endpoint"],
+        region_name="us-east-1",
+        aws_access_key_id=store.settings["store.access.key.id"],
+        aws_secret_access_key=store.settings["store.secret.access.key"],
+    )
+    bucket = store.address.removeprefix("s3://")
+    found = client.head_object(Bucket=bucket, Key="encrypted/t/f=a/t+0+0000000000.json")
+    assert found["ServerSideEncryption"] == "AES256"
