@@ -1,0 +1,230 @@
+"""The keys of FilesSource."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from airflow_kconnect.connect.config import (
+    ConfigDef,
+    Importance,
+    LambdaValidator,
+    NonEmptyString,
+    Range,
+    Type,
+    ValidString,
+)
+from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connectors.record_files.types import TYPES, type_of
+from airflow_kconnect.places.keys import address_validator, define_store_keys, store_problems
+
+AUTO, NONE = "auto", "none"
+CSV, JSON, PARQUET, ORC, TEXT = "csv", "json", "parquet", "orc", "text"
+LINED = frozenset({CSV, JSON, TEXT})
+"""Formats that are text: they can be compressed as a whole, and cut at their line ends."""
+_EXTENSIONS = {
+    "csv": CSV, "tsv": CSV, "json": JSON, "jsonl": JSON, "ndjson": JSON, "parquet": PARQUET, "orc": ORC,
+    "txt": TEXT, "log": TEXT,
+}  # fmt: skip
+_COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
+FAIL, RESTART, IGNORE = "fail", "restart", "ignore"
+SAMPLE, STRINGS = "sample", "strings"
+_BOUND = "kconnect.max.records"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How CSV is written.
+
+    :param null: the text, without quotes, that stands for null.
+    """
+
+    separator: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    header: bool = True
+    null: str = ""
+    multiline: bool = True
+
+
+@dataclass(frozen=True)
+class FileSettings:
+    """How files are read; pickled.
+
+    :param types: of columns, by their names; what is not there is found out, see `inference`.
+    :param tolerant: whether bad rows and files are skipped.
+    """
+
+    format: str = AUTO
+    compression: str = AUTO
+    charset: str = "UTF-8"
+    dialect: Dialect = Dialect()
+    types: tuple[tuple[str, str], ...] = ()
+    inference: str = SAMPLE
+    split_bytes: int = 64 * 1024 * 1024
+    tolerant: bool = False
+
+    def format_of(self, name: str) -> str | None:
+        """The format of a file; None if its name does not say it."""
+        return _EXTENSIONS.get(_extensions(name)[0]) if self.format == AUTO else self.format
+
+    def compression_of(self, name: str) -> str:
+        """The compression of a text file."""
+        return (_extensions(name)[1] or NONE) if self.compression == AUTO else self.compression
+
+
+def _extensions(name: str) -> tuple[str, str | None]:
+    """What a name says about format and compression."""
+    stem, _, last = name.lower().rpartition(".")
+    compression = _COMPRESSIONS.get(last)
+    return (stem.rpartition(".")[2], compression) if compression else (last, None)
+
+
+def files_config() -> ConfigDef:
+    """All keys of the connector itself."""
+    config = ConfigDef()
+    _define_files(config)
+    _define_records(config)
+    _define_csv(config)
+    return define_store_keys(config)
+
+
+def _define_files(config: ConfigDef) -> None:
+    high, medium = Importance.HIGH, Importance.MEDIUM
+    (
+        config.define("directory", Type.STRING, importance=high, validator=address_validator(),
+                      documentation="Absolute path of the folder with the files, which the driver and all executors "
+                      "see; or an address in a store. Folders below it belong to it.", example="s3://bucket/in")
+        .define("input.file.pattern", Type.STRING, ".*", high, "Regular expression that the whole name of a file must "
+                "match, without its folders. Names that begin with a dot or with `_` are left out in any case.",
+                validator=LambdaValidator(_pattern_problem), example=r"orders-\d+\.csv")
+        .define("topic", Type.STRING, importance=high, validator=NonEmptyString(),
+                documentation="Topic of the records.", example="orders")
+        .define("format", Type.STRING, AUTO, high, "What the files are: csv, json (a line for each record), "
+                "parquet, orc, text (a line for each record). auto: what their names end with.",
+                validator=ValidString.in_(AUTO, CSV, JSON, PARQUET, ORC, TEXT))
+        .define("compression", Type.STRING, AUTO, medium, "Of csv, json and text: none, gzip, zstd or bz2. auto: what "
+                "their names end with: `.gz`, `.zst`, `.bz2`.",
+                validator=ValidString.in_(AUTO, NONE, "gzip", "zstd", "bz2"))
+        .define("on.changed", Type.STRING, FAIL, medium, "What happens to a file that is another one than when it was "
+                "read. fail: the run fails and names it. restart: it is read from its beginning, which doubles what "
+                "it still has. ignore: it is left out.", validator=ValidString.in_(FAIL, RESTART, IGNORE))
+        .define("split.bytes", Type.LONG, 64 * 1024 * 1024, Importance.LOW, "Parts of about this size are read in "
+                "parallel, where a file can be cut: between row groups of Parquet, stripes of ORC, lines that are not "
+                "compressed.", validator=Range.at_least(1), group=KCONNECT)
+    )  # fmt: skip
+
+
+def _define_records(config: ConfigDef) -> None:
+    medium = Importance.MEDIUM
+    (
+        config.define("schema.types", Type.LIST, "", medium, "Types of columns (csv) or members (json), as "
+                      f"`name:type`. Types: {', '.join(TYPES)}; a decimal has its scale: `decimal(2)`.",
+                      validator=LambdaValidator(_types_problem), example="id:int64,price:decimal(2)", group=KCONNECT)
+        .define("schema.inference", Type.STRING, SAMPLE, medium, "Types of what `schema.types` does not name. sample: "
+                "as the first mebibyte of the first file that has it suggests; later files keep it. strings: strings "
+                "(csv). none: records have no schema (json).",
+                validator=ValidString.in_(SAMPLE, STRINGS, NONE), group=KCONNECT)
+        .define("file.charset", Type.STRING, "UTF-8", Importance.LOW, "Encoding of csv, json and text.",
+                validator=LambdaValidator(_charset_problem))
+    )  # fmt: skip
+
+
+def _define_csv(config: ConfigDef) -> None:
+    low, medium, char = Importance.LOW, Importance.MEDIUM, LambdaValidator(_char_problem)
+    (
+        config.define("csv.separator.char", Type.STRING, ",", medium, "What is between the values. A character, or its "
+                      "number, as connect-spooldir has it: 9 is a tab.", validator=char)
+        .define("csv.quote.char", Type.STRING, '"', low, "What is around values with separators or line ends; doubled "
+                "within them. Empty: nothing is quoted.", validator=char)
+        .define("csv.escape.char", Type.STRING, "", low, "What makes the next character an ordinary one.",
+                validator=char)
+        .define("csv.first.row.as.header", Type.BOOLEAN, True, medium, "Whether the first row of each file has the "
+                "names of its columns. If not, they are `column01`, `column02` and so on.")
+        .define("csv.null.value", Type.STRING, "", low, "What stands for null, without quotes.", group=KCONNECT)
+        .define("csv.multiline", Type.BOOLEAN, True, low, "Whether values in quotes may have line ends. If not, large "
+                "files are cut at line ends and read in parallel.", group=KCONNECT)
+    )  # fmt: skip
+
+
+def problems(props: Mapping[str, str]) -> dict[str, list[str]]:
+    """What keys say together that they do not say alone: key -> messages."""
+    errors = store_problems(props, "directory")
+    inference, format_ = props.get("schema.inference", SAMPLE), props.get("format", AUTO)
+    if inference == NONE and format_ == CSV:
+        errors["schema.inference"] = ["is none, and a row of csv is a struct: set it to sample or strings"]
+    if inference == STRINGS and format_ == JSON:
+        errors["schema.inference"] = ["is strings, and members in json have types: set it to sample or none"]
+    if _BOUND in props:
+        errors[_BOUND] = ["has no effect: files are read as a whole; `kconnect.max.duration.ms` ends a run early"]
+    return errors
+
+
+def settings_of(values: Mapping[str, Any], *, tolerant: bool) -> FileSettings:
+    """The settings for the typed values of a valid configuration."""
+    dialect = Dialect(
+        separator=char_of(values["csv.separator.char"]) or ",",
+        quote=char_of(values["csv.quote.char"]),
+        escape=char_of(values["csv.escape.char"]),
+        header=values["csv.first.row.as.header"],
+        null=values["csv.null.value"],
+        multiline=values["csv.multiline"],
+    )
+    return FileSettings(
+        format=values["format"],
+        compression=values["compression"],
+        charset=values["file.charset"],
+        dialect=dialect,
+        types=tuple(_named_type(text) for text in values["schema.types"]),
+        inference=values["schema.inference"],
+        split_bytes=values["split.bytes"],
+        tolerant=tolerant,
+    )
+
+
+def char_of(text: str) -> str | None:
+    """A character, or the one that has this number; None: there is none."""
+    if not text:
+        return None
+    return chr(int(text)) if len(text) > 1 or text == "9" else text
+
+
+def _named_type(text: str) -> tuple[str, str]:
+    name, _, type_ = text.rpartition(":")
+    return name.strip(), type_.strip().lower()
+
+
+def _types_problem(name: str, value: Any) -> str | None:
+    for text in value or ():
+        column, type_ = _named_type(text)
+        if not column or type_of(type_) is None:
+            return f"has {text!r}, expected `name:type`; types are {', '.join(TYPES)}"
+    return None
+
+
+def _char_problem(name: str, value: Any) -> str | None:
+    text = str(value or "")
+    if len(text) > 1 and not (text.isdecimal() and int(text) < 128):
+        return f"is {text!r}, expected one character, or its number below 128"
+    if text and len((char_of(text) or "").encode()) > 1:
+        return f"is {text!r}, expected an ASCII character"
+    return None
+
+
+def _pattern_problem(name: str, value: Any) -> str | None:
+    try:
+        re.compile(value)
+    except re.error as error:
+        return f"is not a regular expression: {error}"
+    return None
+
+
+def _charset_problem(name: str, value: Any) -> str | None:
+    try:
+        codecs.lookup(value)
+    except LookupError:
+        return f"is {value!r}, which is no encoding that Python knows: try UTF-8, ISO-8859-1 or windows-1252"
+    return None

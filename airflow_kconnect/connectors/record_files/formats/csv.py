@@ -1,0 +1,143 @@
+"""CSV: Arrow finds rows and values, which are bytes first. So a value that does not fit spoils its row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pcsv
+
+from airflow_kconnect.connect.data import ConnectSchema
+from airflow_kconnect.connectors.record_files.config import STRINGS
+from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
+from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
+from airflow_kconnect.connectors.record_files.values import Errors, parsed, quoted
+
+_BLOCK = 4 * 1024 * 1024
+"""A row must fit into it."""
+_SAMPLE = 1024 * 1024
+_TOO_LONG = "straddling object"
+
+
+class CsvFormat(RecordFormat):
+    """Its positions are bytes."""
+
+    def columns(self, known: Mapping[str, Description]) -> Columns:
+        """Names of the header; types that are known, or as a sample suggests."""
+        try:
+            reader = self._reader(self.source.text(), _SAMPLE, None, [])
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):
+                return {}
+            raise
+        names = reader.schema.names
+        if not self.settings.dialect.header:
+            names = [f"column{n + 1:02}" for n in range(len(names))]
+        given = dict(zip(names, reader.schema.types, strict=True))
+        strings = self.settings.inference == STRINGS
+        return {name: known.get(name) or ("string" if strings else described(given[name])) for name in names}
+
+    def schema(self, columns: Columns | None) -> ConnectSchema:
+        return schema_of(pa.schema(_fields(columns)), self.source.name)
+
+    def cuts(self, begin: int) -> list[int]:
+        if self.settings.dialect.multiline:
+            return [begin, self.source.file.size]
+        return self.source.line_starts(begin)
+
+    def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
+        fields, bad = _fields(columns), list[Any]()
+        header = int(self.settings.dialect.header and begin == 0)
+        row = 1 + header  # that of the next batch, as Arrow counts them
+        try:
+            for batch in self._reader(self.source.text(begin, end), _BLOCK, [*(columns or ())], bad, header):
+                wrong = _take_until(bad, row, batch.num_rows)
+                yield _rows(batch, fields, [(at - row, text) for at, text in wrong])
+                row += batch.num_rows + len(wrong)
+            if bad:
+                yield _rows(_nothing(fields), fields, [(at - row, text) for at, text in bad])
+        except pa.ArrowInvalid as error:
+            if _TOO_LONG in str(error):
+                raise self.source.unreadable(
+                    f"has a row of more than {_BLOCK // 1024 // 1024} MiB after row {row - 1}: check `csv.quote.char`"
+                ) from error
+            raise
+
+    def _reader(
+        self,
+        stream: pa.NativeFile,
+        block: int,
+        names: Sequence[str] | None,
+        bad: list[tuple[int, str]],
+        header: int = 0,
+    ) -> pcsv.CSVStreamingReader:
+        """:param names: of the columns, which are bytes; None: they are found out. :param bad: gets what is no row."""
+        dialect = self.settings.dialect
+
+        def wrong(row: pcsv.InvalidRow) -> str:
+            bad.append(
+                (row.number, f"has {row.actual_columns} values, expected {row.expected_columns}: {quoted(row.text)}")
+            )
+            return "skip"
+
+        return pcsv.open_csv(
+            stream,
+            read_options=pcsv.ReadOptions(
+                use_threads=False,
+                block_size=block,
+                column_names=names,
+                skip_rows_after_names=header,
+                autogenerate_column_names=names is None and not dialect.header,
+            ),
+            parse_options=pcsv.ParseOptions(
+                delimiter=dialect.separator,
+                quote_char=dialect.quote or False,
+                escape_char=dialect.escape or False,
+                newlines_in_values=dialect.multiline,
+                invalid_row_handler=wrong,
+            ),
+            convert_options=pcsv.ConvertOptions(
+                column_types={name: pa.binary() for name in names or ()},
+                null_values=[dialect.null],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+
+
+def _fields(columns: Columns | None) -> list[pa.Field]:
+    return [pa.field(name, arrow_of(each)) for name, each in (columns or {}).items()]
+
+
+def _nothing(fields: Sequence[pa.Field]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], pa.schema([pa.field(each.name, pa.binary()) for each in fields]))
+
+
+def _take_until(bad: list[tuple[int, str]], first: int, good: int) -> list[tuple[int, str]]:
+    """Take the bad rows that are before the last of so many good rows. A later block may have been looked at."""
+    count = 0
+    while count < len(bad) and bad[count][0] < first + good + count:
+        count += 1
+    taken, bad[:] = bad[:count], bad[count:]
+    return taken
+
+
+def _rows(batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tuple[int, str]]) -> Rows:
+    """:param wrong: rows that are not in the batch, by their places among its rows."""
+    columns, errors = [], Errors()
+    for field, texts in zip(fields, batch.columns, strict=True):
+        values, problems = parsed(texts, field.type, field.name)
+        columns.append(values)
+        errors = problems | errors
+    mask = np.zeros(batch.num_rows, bool)
+    mask[list(errors)] = True
+    values = pa.StructArray.from_arrays(columns, fields=list(fields), mask=pa.array(mask))
+    if not wrong:
+        return Rows(values, errors)
+    places = np.ones(batch.num_rows + len(wrong), bool)
+    places[[at for at, _ in wrong]] = False
+    moved = np.flatnonzero(places)
+    taken = values.take(pa.array(np.cumsum(places) - 1, mask=~places))
+    return Rows(taken, {int(moved[row]): text for row, text in errors.items()} | dict(wrong))

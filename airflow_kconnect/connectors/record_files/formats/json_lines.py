@@ -1,0 +1,137 @@
+"""JSON lines: an object for each line, parsed by Arrow in batches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
+
+from airflow_kconnect.connect.data import ConnectSchema
+from airflow_kconnect.connectors.record_files.config import NONE
+from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
+from airflow_kconnect.connectors.record_files.formats.lines import lines_of
+from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
+from airflow_kconnect.connectors.record_files.values import isolated, quoted, typed
+
+_SAMPLE = 1024 * 1024
+_CURE = "give their types in `schema.types`, or set `schema.inference` to none"
+
+
+class JsonFormat(RecordFormat):
+    """Its positions are bytes."""
+
+    def columns(self, known: Mapping[str, Description]) -> Columns | None:
+        """The members that are known, and those of a sample."""
+        if self.settings.inference == NONE:
+            return None
+        sample = next((lines for lines in lines_of(self.source, 0, None, _SAMPLE)), None)
+        if sample is None:
+            return {}
+        try:
+            found = _found(sample, _read_fields(known))
+        except pa.ArrowTypeError as error:
+            raise self.source.unreadable(
+                f"has members with values of several types ({_line(error)}): {_CURE}"
+            ) from error
+        new = {field.name: described(field.type, texts_only=True) for field in found if field.name not in known}
+        return {**known, **new}
+
+    def schema(self, columns: Columns | None) -> ConnectSchema | None:
+        if columns is None:
+            return None
+        return schema_of(pa.schema([(name, arrow_of(each)) for name, each in columns.items()]), self.source.name)
+
+    def cuts(self, begin: int) -> list[int]:
+        return self.source.line_starts(begin)
+
+    def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
+        fields = None if columns is None else [pa.field(name, arrow_of(each)) for name, each in columns.items()]
+        type_ = pa.string() if fields is None else pa.struct(fields)
+
+        def parse(lines: pa.Array) -> pa.Array:
+            return _structs(lines, columns or {}, fields) if fields is not None else _texts(lines)
+
+        for lines in lines_of(self.source, begin, end):
+            given = lines.filter(pc.greater(pc.binary_length(lines), 0))
+            if len(given):
+                yield Rows(*isolated(given, parse, type_, _why))
+
+
+def _structs(lines: pa.Array, columns: Mapping[str, Description], fields: Sequence[pa.Field]) -> pa.Array:
+    table = _read(_stripped(lines), _read_fields(columns), "error")
+    members = [typed(table.column(field.name).combine_chunks(), field.type) for field in fields]
+    return pa.StructArray.from_arrays(members, fields=list(fields))
+
+
+def _texts(lines: pa.Array) -> pa.Array:
+    _read(_stripped(lines), [], "ignore")
+    return lines.cast(pa.string())
+
+
+def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:
+    """:raises ValueError: a line is not one object, or does not fit the fields."""
+    if not pc.all(_look_like_objects(lines)).as_py():
+        raise ValueError("a line is no object")
+    whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), b"\n")[0].as_buffer()
+    table = pj.read_json(
+        pa.BufferReader(whole),
+        read_options=pj.ReadOptions(use_threads=False, block_size=whole.size + 1),
+        parse_options=pj.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior=others),
+    )
+    if table.num_rows != len(lines) and (fields or others != "ignore"):
+        raise ValueError("a line has several objects")
+    return table
+
+
+def _look_like_objects(lines: pa.Array) -> pa.Array:
+    """With these brackets a line cannot continue the one before, so that as many objects as lines are one for each."""
+    first, last = pc.binary_slice(lines, 0, 1), pc.binary_slice(lines, -1, 2**31 - 1)
+    return pc.and_(pc.equal(first, b"{"), pc.equal(last, b"}"))
+
+
+def _stripped(lines: pa.Array) -> pa.Array:
+    """A line alone may have spaces around it."""
+    return pa.array([lines[0].as_py().strip()], pa.binary()) if len(lines) == 1 else lines
+
+
+def _found(sample: pa.Array, fields: Sequence[pa.Field]) -> pa.Schema:
+    """The members of a sample, without the lines that are bad.
+
+    :raises pa.ArrowTypeError: a member has values of several types.
+    """
+    try:
+        return _read(_stripped(sample), fields, "infer").schema
+    except ValueError:
+        if len(sample) < 2:
+            return pa.schema(fields)
+    half = len(sample) // 2
+    parts = [_found(part, fields) for part in (sample[:half], sample[half:])]
+    return pa.unify_schemas(parts, promote_options="permissive")
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _read_fields(columns: Mapping[str, Description]) -> list[pa.Field]:
+    """As Arrow reads them: times are texts first."""
+    types = {name: arrow_of(each) for name, each in columns.items()}
+    return [pa.field(name, pa.string() if pa.types.is_temporal(type_) else type_) for name, type_ in types.items()]
+
+
+def _why(lines: pa.Array, error: Exception) -> str:
+    text = lines[0].as_py()
+    if not _is_object(text):
+        return f"is no JSON object: {quoted(text)}"
+    what = f"does not have the expected members and types ({_line(error)})"
+    return f"{what}: {quoted(text)}. If it is right, {_CURE}"
+
+
+def _line(error: Exception) -> str:
+    return str(error).splitlines()[0].removeprefix("JSON parse error: ")

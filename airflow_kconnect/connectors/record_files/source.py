@@ -1,0 +1,216 @@
+"""FilesSource: records of CSV, JSON, Parquet, ORC and text files in a folder or a store, each file once.
+
+A file is a source partition. It is read as it was when the run was planned, and never again while the offsets have it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.datasets import Dataset
+from airflow_kconnect.connect.connector.source import (
+    ExactlyOnceSupport,
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    ResumePoint,
+    SourcePlan,
+    Split,
+)
+from airflow_kconnect.connectors.record_files.config import (
+    FAIL,
+    IGNORE,
+    RESTART,
+    FileSettings,
+    files_config,
+    problems,
+    settings_of,
+)
+from airflow_kconnect.connectors.record_files.offsets import (
+    END,
+    begins,
+    changed,
+    changed_meanwhile,
+    is_of,
+    offset_after,
+    offset_problems,
+    partition_of,
+)
+from airflow_kconnect.places.address import address, dataset
+from airflow_kconnect.places.base import Place, PlacedFile
+from airflow_kconnect.places.keys import check_connection
+from airflow_kconnect.places.registry import open_place
+
+if TYPE_CHECKING:
+    from airflow_kconnect.connect.frame import BatchFrame
+    from airflow_kconnect.connectors.record_files.opening import Source
+    from airflow_kconnect.connectors.record_files.planning import KnownTypes
+
+_PLAN_BYTES = 600_000
+"""What splits say about their columns, so that a plan fits into a record of Kafka."""
+
+
+class FilesSourceConnector(NativeSourceConnector):
+    """Its splits are files, or parts of large ones."""
+
+    summary = "Reads records from CSV, JSON, Parquet, ORC or text files in a folder or a store, each file once."
+    first_keys: ClassVar[tuple[str, ...]] = ("directory", "input.file.pattern", "format", "topic")
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return files_config()
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        return problems(props)
+
+    @classmethod
+    def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
+        return ExactlyOnceSupport.SUPPORTED
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """The folder, or the prefix."""
+        return [dataset(address(props["directory"]))]
+
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        """Offsets of any file may be altered; a file of another version is a changed one."""
+        cls.refuse_wrong_offsets(props, offsets, offset_problems)
+        return True
+
+    @cached_property
+    def _place(self) -> Place:
+        return open_place(self.config_values["directory"], self.config_values)
+
+    @cached_property
+    def _settings(self) -> FileSettings:
+        return settings_of(self.config_values, tolerant=self.props.get("errors.tolerance", "none") == "all")
+
+    @property
+    def _on_changed(self) -> str:
+        return str(self.config_values["on.changed"])
+
+    def check(self) -> None:
+        check_connection(self.props)
+        next(iter(self._place.files()), None)
+
+    def nothing_new(self, context: PlanContext) -> SourcePlan | None:
+        """Files are listed, and none of them is opened."""
+        return None if next(self._to_read(context), None) else SourcePlan(())
+
+    def plan(self, context: PlanContext) -> SourcePlan:
+        from airflow_kconnect.connectors.record_files.planning import KnownTypes
+
+        known = KnownTypes(self._settings, context.facts)
+        splits: list[Split] = []
+        held = 0
+        for file, begin, rows in self._to_read(context):
+            if len(splits) >= (context.plan_splits or len(splits) + 1) or held > _PLAN_BYTES:
+                return SourcePlan(tuple(splits), {"more": True})
+            parts = list(self._splits(file, begin, rows, known, context))
+            held += len(json.dumps([part.detail for part in parts]))
+            splits += parts
+        return SourcePlan(tuple(splits))
+
+    def _to_read(self, context: PlanContext) -> Iterator[tuple[PlacedFile, int, int]]:
+        """Files that are new or were not read to their ends, with where reading begins.
+
+        :raises DataError: one has changed, and the user must decide.
+        """
+        pattern = re.compile(self.config_values["input.file.pattern"])
+        for file in self._place.files():
+            _, _, own = file.name.rpartition("/")
+            if own.startswith("_") or not pattern.fullmatch(own):
+                continue
+            offset = context.offset(partition_of(file.name))
+            if offset is not None and not is_of(file, offset):
+                if self._on_changed == FAIL:
+                    raise changed(f"{self._place}/{file.name}")
+                if self._on_changed == IGNORE:
+                    continue
+                offset = None
+            if (start := begins(file, offset)) is not None:
+                yield file, *start
+
+    def _splits(
+        self, file: PlacedFile, begin: int, rows: int, known: KnownTypes, context: PlanContext
+    ) -> Iterator[Split]:
+        from airflow_kconnect.connectors.record_files.opening import UnreadableFile, detail_of
+        from airflow_kconnect.connectors.record_files.planning import planned
+
+        detail = detail_of(file)
+        try:
+            columns, cuts = planned(self._source(file), begin, known)
+        except UnreadableFile as error:
+            if not self._settings.tolerant:
+                raise
+            detail |= {"unreadable": str(error)}
+            columns, cuts = None, [begin, begin]
+        # Rows that were read are counted from there on: in one part, however files were cut then.
+        cuts = _fewer(cuts, 1 if rows else context.splits_max)
+        detail |= {} if columns is None else {"columns": columns}
+        for first, last in pairwise(cuts):
+            own = {"begin": first, "end": last, "more": last != cuts[-1]}
+            yield Split(partition_of(file.name), rows if first == begin else 0, END, detail | own)
+
+    def _source(self, file: PlacedFile) -> Source:
+        from airflow_kconnect.connectors.record_files.opening import Source
+
+        return Source(self._place, file, self._settings)
+
+    def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
+        """A file that has changed since a plan was made is read from its beginning, or fails the run."""
+        versions: dict[str, str | None] = {}
+        given_up = set()
+        for index, split in splits:
+            name = split.source_partition["file"]
+            if name not in versions:
+                found = self._place.find(name)
+                versions[name] = None if found is None else found.version
+            if versions[name] == split.detail["version"]:
+                continue
+            if self._on_changed != RESTART:
+                raise changed_meanwhile(f"{self._place}/{name}", gone=versions[name] is None)
+            given_up.add(index)
+        return given_up
+
+    def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
+        from airflow_kconnect.connectors.record_files.opening import file_of
+        from airflow_kconnect.connectors.record_files.reading import Part, frame_of
+
+        parts = []
+        for _, split, resume_point in splits:
+            detail = split.detail
+            source = self._source(file_of(split.source_partition["file"], detail))
+            bounds = (detail["begin"], detail["end"], int(resume_point))
+            parts.append(Part(source, detail.get("columns"), *bounds, detail.get("unreadable")))
+        return frame_of(parts, self.config_values["topic"])
+
+    def size(self, split: Split) -> int | None:
+        return int(split.detail["size"]) if not split.detail["more"] and split.detail["begin"] == 0 else None
+
+    def offset(self, split: Split, resume_point: ResumePoint) -> Offset:
+        return offset_after(split, resume_point)
+
+    def facts(self, split: Split) -> dict[str, Any] | None:
+        columns = split.detail.get("columns")
+        return {"columns": columns} if columns else None
+
+    def finished(self) -> None:
+        self._place.close()
+
+
+def _fewer(cuts: list[int], splits_max: int | None) -> list[int]:
+    """The bounds of at most that many parts."""
+    parts = len(cuts) - 1
+    wanted = min(parts, splits_max or parts)
+    return [cuts[part * parts // wanted] for part in range(wanted + 1)]

@@ -1,0 +1,136 @@
+"""Files with records into Kafka, from a folder and from S3: each record once, also when runs are killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from airflow_kconnect.places.base import Place
+from airflow_kconnect.places.registry import open_place
+from tests.integration.runtime.conftest import NEEDS_SPARK, Run
+from tests.support import unique
+from tests.support.kafka import read_values
+from tests.support.spark.jobs import start_job
+from tests.support.stores import Store, moto_store
+
+_JSON = {
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter.schemas.enable": "false",
+}
+
+
+@pytest.fixture(scope="module", params=["file", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    if request.param == "file":
+        yield Store(str(tmp_path_factory.mktemp("files")), {})
+    else:
+        with moto_store() as made:
+            yield made
+
+
+class Folder:
+    """Files of a test, and a connector that reads them."""
+
+    def __init__(self, store: Store) -> None:
+        self.address = f"{store.address}/{unique('in')}"
+        self._store, self.name = store, unique("files")
+        self.place: Place = open_place(self.address, store.settings)
+
+    def config(self, **more: str) -> dict[str, str]:
+        """Of the connector."""
+        own = {
+            "name": self.name,
+            "connector.class": "FilesSource",
+            "directory": self.address,
+            "topic": f"t-{self.name}",
+        }
+        return {**own, **self._store.settings, **_JSON, **more}
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file."""
+        staging = self.place.stage(name)
+        staging.write(content)
+        self.place.publish(staging.finish())
+
+    def put_parquet(self, name: str, table: pa.Table) -> None:
+        """Write a file of Parquet with small row groups."""
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, row_group_size=1000)
+        self.put(name, sink.getvalue().to_pybytes())
+
+
+@pytest.fixture
+def folder(store: Store) -> Folder:
+    return Folder(store)
+
+
+def records(bootstrap: str, folder: Folder) -> list[dict[str, object]]:
+    return [json.loads(value or b"null") for value in read_values(bootstrap, f"t-{folder.name}")]
+
+
+def test_each_file_is_read_once(folder: Folder, run_here: Run, bootstrap: str) -> None:
+    folder.put("a.csv", b"id,name\n1,x\n2,y\n")
+    folder.put_parquet("b.parquet", pa.table({"id": [3], "price": [2.5]}))
+    report = run_here(folder.config())
+    assert (report.records["written"], report.guarantee) == (3, "exactly_once")
+    folder.put("c/d.csv", b"id,name\n4,z\n")
+    assert run_here(folder.config()).records["written"] == 1
+    assert run_here(folder.config()).records["written"] == 0
+    found = sorted(records(bootstrap, folder), key=lambda each: str(each["id"]))
+    assert found == [
+        {"id": 1, "name": "x"},
+        {"id": 2, "name": "y"},
+        {"id": 3, "price": 2.5},
+        {"id": 4, "name": "z"},
+    ]
+
+
+def test_bad_rows_are_dead_letters_with_file_and_row(folder: Folder, run_here: Run, bootstrap: str) -> None:
+    folder.put("a.csv", b"id,name\n1,x\n2\n3,y\n")
+    folder.put("b.json", b'{"id":4}\n{"id":\n')
+    letters = f"dlq-{folder.name}"
+    report = run_here(
+        folder.config(
+            **{"errors.tolerance": "all", "errors.deadletterqueue.topic.name": letters, "schema.types": "id:int64"},
+            **{"errors.deadletterqueue.topic.replication.factor": "1"},
+        )
+    )
+    assert (report.records["written"], report.records["dead_lettered"]) == (3, 2)
+    assert len(read_values(bootstrap, letters)) == 2
+
+
+def test_a_bad_row_ends_a_run_that_does_not_tolerate_it(folder: Folder, run_here: Run) -> None:
+    from airflow_kconnect.connect.errors import DataError
+
+    folder.put("a.csv", b"id,name\n1,x\n2\n")
+    with pytest.raises(DataError, match=r"/a\.csv, row 2: has 1 values, expected 2"):
+        run_here(folder.config())
+
+
+@pytest.mark.parametrize("point", ["mid-produce", "before-final-commit"])
+def test_a_killed_run_loses_and_doubles_nothing(
+    point: str, folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+) -> None:
+    folder.put("a.csv", b"id\n" + b"".join(b"%d\n" % n for n in range(5000)))
+    folder.put_parquet("b.parquet", pa.table({"id": range(5000, 10_000)}))
+    config = folder.config(**{"split.bytes": "5000"})
+    job = start_job(config, worker_props, tmp_path, failpoint=point, action="block")
+    job.wait_for_failpoint()
+    job.kill()
+    job.close()
+    assert job.process.returncode == -signal.SIGKILL
+    run_here(config)
+    assert sorted(int(str(each["id"])) for each in records(bootstrap, folder)) == list(range(10_000))
+
+
+def test_transformations_get_structs(folder: Folder, run_here: Run, bootstrap: str) -> None:
+    folder.put("a.csv", b"id,name\n1,x\n")
+    folder.put("b.json", b'{"id":2}\n')
+    run_here(folder.config(**NEEDS_SPARK))
+    assert sorted(str(each["id"]) for each in records(bootstrap, folder)) == ["1", "2"]

@@ -1,0 +1,94 @@
+"""A folder with files of a test, planned and read as by runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.connector.source import Offset, PlanContext, SourcePlan
+from airflow_kconnect.connect.error_cells import error_from_column, record_error
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+
+
+class Runs:
+    """Runs of a connector over a folder; the offsets and facts of one are those from which the next begins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.offsets: dict[str, Offset] = {}
+        self.facts: dict[str, Mapping[str, Any]] = {}
+        self.errors: list[str] = []
+
+    def put(self, name: str, content: str | bytes) -> Path:
+        """Write a file."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def connector(self, **keys: str) -> FilesSourceConnector:
+        """One with these keys."""
+        return FilesSourceConnector({"directory": str(self.folder), "topic": "t", **keys})
+
+    def plan(self, connector: FilesSourceConnector, splits_max: int | None = None) -> SourcePlan:
+        """What it would read."""
+
+        def no_spark() -> Any:
+            raise AssertionError("Spark was started")
+
+        return connector.plan(PlanContext(self.offsets, self.facts, None, splits_max, lambda: 2, no_spark))
+
+    def read(self, most: int | None = None, **keys: str) -> list[Any]:
+        """The values of a run; its bad rows are in `errors`. :param most: it is stopped after so many rows."""
+        names = {key.replace("_", "."): value for key, value in keys.items()}
+        connector = self.connector(**names)
+        plan = self.plan(connector, None if most is None else 1)
+        found: list[Any] = []
+        if not plan.splits:
+            return found
+        frame = connector.batches([(n, split, split.start) for n, split in enumerate(plan.splits)])
+        for n, split in enumerate(plan.splits):
+            reached = split.end
+            for batch in frame.read(n):
+                for row in batch.to_pylist():
+                    if most is not None and len(found) + len(self.errors) == most:
+                        break
+                    reached = self._note(row, found)
+                else:
+                    reached = split.end
+            identity = partition_identity(split.source_partition)
+            self.offsets[identity] = connector.offset(split, reached)
+            self.facts[identity] = connector.facts(split) or {}
+        return found
+
+    def _note(self, row: dict[str, Any], found: list[Any]) -> int:
+        error = row["error"]
+        if error is None:
+            found.append(row[f"value_{row.get('tag', 0)}"])
+        elif (bad := record_error(error)) is not None:
+            self.errors.append(bad.message)
+        else:
+            raise error_from_column(error, "")
+        return int(row["progress"])
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    """Of an empty folder."""
+    return Runs(tmp_path)
+
+
+@pytest.fixture
+def schema_of() -> Callable[..., Any]:
+    """The Arrow types of the values that a run would read, by their shapes."""
+
+    def types(runs: Runs, **keys: str) -> list[Any]:
+        connector = runs.connector(**{key.replace("_", "."): value for key, value in keys.items()})
+        plan = runs.plan(connector)
+        return list(connector.batches([(n, s, s.start) for n, s in enumerate(plan.splits)]).value.shapes)
+
+    return types

@@ -1,0 +1,135 @@
+"""CSV: types, dialects, and what is wrong with a row."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from airflow_kconnect.connect.errors import DataError
+from tests.unit.connectors.record_files.conftest import Runs
+
+
+def test_types_are_those_that_a_sample_suggests(runs: Runs) -> None:
+    runs.put("a.csv", "id,price,at,day,ok,name\n1,2.5,2026-01-02T03:04:05Z,2026-01-02,true,x\n")
+    assert runs.read() == [
+        {
+            "id": 1,
+            "price": 2.5,
+            "at": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+            "day": date(2026, 1, 2),
+            "ok": True,
+            "name": "x",
+        }
+    ]
+
+
+def test_types_that_are_given_come_before_the_sample(runs: Runs) -> None:
+    runs.put("a.csv", "id,price\n1,2.50\n")
+    assert runs.read(schema_types="id:string,price:decimal(2)") == [{"id": "1", "price": Decimal("2.50")}]
+
+
+def test_a_later_file_has_the_types_of_the_first_one(runs: Runs) -> None:
+    runs.put("a.csv", "id,n\n1,1\n")
+    runs.read()
+    runs.put("b.csv", "n,x\n2.5,1\n3,2\n")
+    assert runs.read() == [{"n": 3, "x": 2}]
+    assert runs.errors == [f"{runs.folder}/b.csv, row 1: `n` is '2.5', expected int64"]
+
+
+def test_rows_with_too_few_or_many_values_are_bad_and_named(runs: Runs) -> None:
+    runs.put("a.csv", "a,b\n1,x\n2\n3,y\n4,z,5\n")
+    assert runs.read() == [{"a": 1, "b": "x"}, {"a": 3, "b": "y"}]
+    assert runs.errors == [
+        f"{runs.folder}/a.csv, row 2: has 1 values, expected 2: '2'",
+        f"{runs.folder}/a.csv, row 4: has 3 values, expected 2: '4,z,5'",
+    ]
+
+
+def test_bad_rows_of_many_blocks_keep_their_places(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("airflow_kconnect.connectors.record_files.formats.csv._BLOCK", 1000)
+    lines = [f"{n},{'x' * (n % 30)}" if n % 7 else f"bad{n}" for n in range(1, 2001)]
+    runs.put("a.csv", "a,b\n" + "\n".join(lines))
+    assert [row["a"] for row in runs.read()] == [n for n in range(1, 2001) if n % 7]
+    assert [int(text.split("row ")[1].split(":")[0]) for text in runs.errors] == list(range(7, 2001, 7))
+
+
+@pytest.mark.parametrize(
+    ("content", "keys", "expected"),
+    [
+        ('a,b\n1,"x\ny"\n', {}, [{"a": 1, "b": "x\ny"}]),
+        ('a,b\n1,"say ""x"""\n', {}, [{"a": 1, "b": 'say "x"'}]),
+        ("a;b\n1;x\n", {"csv_separator_char": ";"}, [{"a": 1, "b": "x"}]),
+        ("a\tb\n1\tx\n", {"csv_separator_char": "9"}, [{"a": 1, "b": "x"}]),
+        ("a,b\n1,'x,y'\n", {"csv_quote_char": "'"}, [{"a": 1, "b": "x,y"}]),
+        ('a,b\n1,"x\n', {"csv_quote_char": ""}, [{"a": 1, "b": '"x'}]),
+        ("a,b\n1,x\\,y\n", {"csv_escape_char": "\\"}, [{"a": 1, "b": "x,y"}]),
+        ("1,x\n", {"csv_first_row_as_header": "false"}, [{"column01": 1, "column02": "x"}]),
+        ('a,b\n,""\n', {"schema_types": "a:int64,b:string"}, [{"a": None, "b": ""}]),
+        ('a,b\n"",x\n', {"schema_types": "a:int64"}, [{"a": None, "b": "x"}]),
+        ("a,b\nNULL,\n", {"csv_null_value": "NULL", "schema_types": "a:int64"}, [{"a": None, "b": ""}]),
+        ("a\r\n1\r\n\r\n2\r\n", {}, [{"a": 1}, {"a": 2}]),
+        ("\ufeffa\n1\n", {}, [{"a": 1}]),
+        ("a\n1", {}, [{"a": 1}]),
+        ("a\n", {}, []),
+        ("", {}, []),
+        ("a,b\n1,2.5\n", {"schema_inference": "strings"}, [{"a": "1", "b": "2.5"}]),
+    ],
+)
+def test_dialects(runs: Runs, content: str, keys: dict[str, str], expected: list[object]) -> None:
+    runs.put("a.csv", content)
+    assert (runs.read(**keys), runs.errors) == (expected, [])
+
+
+def test_other_encodings(runs: Runs) -> None:
+    runs.put("a.csv", "ä\nö\n".encode("latin-1"))
+    assert runs.read(file_charset="ISO-8859-1") == [{"ä": "ö"}]
+
+
+def test_what_is_not_in_the_encoding_is_a_bad_row(runs: Runs) -> None:
+    runs.put("a.csv", b"a\nx\n" + "ö\n".encode("latin-1") + b"y\n")
+    assert runs.read(schema_types="a:string") == [{"a": "x"}, {"a": "y"}]
+    assert "row 2: `a` is '\ufffd', expected UTF-8 (see `file.charset`)" in runs.errors[0]
+
+
+@pytest.mark.parametrize(
+    ("extension", "compress"),
+    [
+        ("gz", gzip.compress),
+        ("bz2", bz2.compress),
+        ("zst", lambda data: pa.compress(data, "zstd", asbytes=True)),
+    ],
+)
+def test_compressed_files(runs: Runs, extension: str, compress: object) -> None:
+    data = "a\n" + "1\n" * 3
+    if extension == "zst":
+        with pa.CompressedOutputStream(str(runs.folder / "a.csv.zst"), "zstd") as out:
+            out.write(data.encode())
+    else:
+        runs.put(f"a.csv.{extension}", compress(data.encode()))  # type: ignore[operator]
+    assert runs.read() == [{"a": 1}] * 3
+
+
+def test_a_truncated_file_is_an_error_that_names_it(runs: Runs) -> None:
+    runs.put("a.csv.gz", gzip.compress(b"a\n" + b"1\n" * 100_000)[:-30])
+    with pytest.raises(DataError, match=r"file .*/a\.csv\.gz cannot be read as csv: Truncated compressed stream"):
+        runs.read()
+
+
+def test_a_truncated_file_is_skipped_and_counted_with_tolerance(runs: Runs) -> None:
+    runs.put("a.csv.gz", gzip.compress(b"a\n" + b"1\n" * 100_000)[:-30])
+    runs.put("b.csv", "a\n7\n")
+    assert runs.read(errors_tolerance="all")[-1] == {"a": 7}
+    assert [text for text in runs.errors if "Truncated" in text]
+    assert runs.read(errors_tolerance="all") == []
+
+
+def test_large_files_without_line_ends_in_quotes_are_cut(runs: Runs) -> None:
+    runs.put("a.csv", "id\n" + "".join(f"{n}\n" for n in range(10_000)))
+    keys = {"csv.multiline": "false", "split.bytes": "5000"}
+    assert len(runs.plan(runs.connector(**keys)).splits) > 5
+    assert [row["id"] for row in runs.read(csv_multiline="false", split_bytes="5000")] == list(range(10_000))

@@ -1,0 +1,130 @@
+"""JSON lines, Parquet, ORC and text."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import orc
+
+from airflow_kconnect.connect.errors import DataError
+from tests.unit.connectors.record_files.conftest import Runs
+
+_TABLE = pa.table(
+    {
+        "id": pa.array([1, 2], pa.uint32()),
+        "big": pa.array([2**64 - 1, None], pa.uint64()),
+        "price": pa.array([Decimal("1.50"), None], pa.decimal128(10, 2)),
+        "at": pa.array([datetime(2026, 1, 2, 3, 4, 5, 678901), None], pa.timestamp("us")),
+        "day": pa.array([date(2026, 1, 2), None]),
+        "time": pa.array([time(1, 2, 3, 4000), None], pa.time64("us")),
+        "tags": pa.array([["a", "b"], None]),
+        "who": pa.array([{"name": "x", "n": 1}, None]),
+        "kind": pa.array(["x", "y"]).dictionary_encode(),
+        "bytes": pa.array([b"\x00", None], pa.large_binary()),
+    }
+)
+_ROWS = [
+    {
+        "id": 1, "big": Decimal(2**64 - 1), "price": Decimal("1.50"),
+        "at": datetime(2026, 1, 2, 3, 4, 5, 678901, UTC), "day": date(2026, 1, 2), "time": 3_723_004,
+        "tags": ["a", "b"], "who": {"name": "x", "n": 1}, "kind": "x", "bytes": b"\x00",
+    },
+    {
+        "id": 2, "big": None, "price": None, "at": None, "day": None, "time": None, "tags": None, "who": None,
+        "kind": "y", "bytes": None,
+    },
+]  # fmt: skip
+
+
+def test_parquet_has_the_types_of_its_columns(runs: Runs) -> None:
+    pq.write_table(_TABLE, runs.folder / "a.parquet")
+    assert runs.read() == _ROWS
+
+
+def test_large_parquet_files_are_cut_between_row_groups(runs: Runs) -> None:
+    pq.write_table(pa.table({"id": range(1000)}), runs.folder / "a.parquet", row_group_size=100)
+    assert len(runs.plan(runs.connector(**{"split.bytes": "2000"})).splits) > 2
+    assert [row["id"] for row in runs.read(split_bytes="2000")] == list(range(1000))
+
+
+def test_a_stopped_run_over_parquet_is_continued_at_its_row(runs: Runs) -> None:
+    pq.write_table(pa.table({"id": range(1000)}), runs.folder / "a.parquet", row_group_size=100)
+    assert len(runs.read(most=250)) == 250
+    assert [row["id"] for row in runs.read(split_bytes="2000")] == list(range(250, 1000))
+
+
+def test_what_is_no_parquet_is_an_error_that_names_it(runs: Runs) -> None:
+    runs.put("a.parquet", "no")
+    with pytest.raises(DataError, match=r"file .*/a\.parquet cannot be read as parquet: "):
+        runs.read()
+
+
+def test_what_is_no_parquet_is_skipped_and_counted_with_tolerance(runs: Runs) -> None:
+    runs.put("a.parquet", "no")
+    pq.write_table(pa.table({"id": [1]}), runs.folder / "b.parquet")
+    assert runs.read(errors_tolerance="all") == [{"id": 1}]
+    assert len(runs.errors) == 1
+    assert runs.read(errors_tolerance="all") == []
+
+
+def test_orc_has_the_types_of_its_columns(runs: Runs) -> None:
+    columns = ["price", "at", "day", "tags", "who"]
+    orc.write_table(_TABLE.select(columns), runs.folder / "a.orc")
+    assert runs.read() == [{name: row[name] for name in columns} for row in _ROWS]
+
+
+def test_types_that_connect_does_not_have_are_named(runs: Runs) -> None:
+    pq.write_table(pa.table({"d": pa.array([1], pa.duration("s"))}), runs.folder / "a.parquet")
+    with pytest.raises(DataError, match=r"a\.parquet: `d` is of type duration\[s\], which Connect has not"):
+        runs.read()
+
+
+def test_json_members_have_the_types_of_a_sample(runs: Runs) -> None:
+    runs.put("a.jsonl", '{"a":1,"b":{"c":[1.5]},"t":"2026-01-02T03:04:05"}\n\n{"a":2}')
+    assert runs.read() == [
+        {"a": 1, "b": {"c": [1.5]}, "t": "2026-01-02T03:04:05"},
+        {"a": 2, "b": None, "t": None},
+    ]
+
+
+def test_json_members_have_the_types_that_are_given(runs: Runs) -> None:
+    runs.put("a.json", '{"p":"2.50","t":"2026-01-02T03:04:05Z","d":"2026-01-02"}\n')
+    assert runs.read(schema_types="p:decimal(2),t:timestamp,d:date") == [
+        {"p": Decimal("2.50"), "t": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "d": date(2026, 1, 2)}
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"a":', "[1]", '{"a":1}{"a":2}', '{"a":"x"}', '{"a":1,"other":2}', "nothing", '{"a":{}', "}"]
+)
+def test_a_bad_line_of_json_is_named_and_alone(runs: Runs, line: str) -> None:
+    runs.put("a.json", "".join(f'{{"a":{n}}}\n' for n in range(300)))
+    runs.read()
+    lines = [f'{{"a":{n}}}' for n in range(100)]
+    runs.put("b.json", "\n".join([*lines[:50], line, *lines[50:]]))
+    if "other" in line:  # or the sample would have it
+        runs.put("b.json", "\n".join([*lines, *['{"a":1000000000000}'] * 60_000, line]))
+    assert [row["a"] for row in runs.read()][:100] == list(range(100))
+    assert len(runs.errors) == 1
+    assert f"{runs.folder}/b.json, row " in runs.errors[0]
+
+
+def test_json_without_schema_stays_as_it_is(runs: Runs) -> None:
+    runs.put("a.json", '{"a":1}\n{"a":"x","b":null}\n{"a":\n')
+    assert runs.read(schema_inference="none") == ['{"a":1}', '{"a":"x","b":null}']
+    assert "row 3: is no JSON object" in runs.errors[0]
+
+
+def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:
+    runs.put("a.json", '{"a":1}\n{"a":"x"}\n')
+    with pytest.raises(DataError, match=r"values of several types .*: give their types in `schema.types`"):
+        runs.read()
+
+
+def test_text_has_a_record_for_each_line(runs: Runs) -> None:
+    runs.put("a.txt", "x\r\n\ny")
+    assert runs.read() == ["x", "", "y"]

@@ -1,0 +1,122 @@
+"""Which files a run reads: each once, from where it was left, as it was planned."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connectors.record_files.config import char_of
+from airflow_kconnect.connectors.record_files.offsets import offset_problems
+from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from tests.unit.connectors.record_files.conftest import Runs
+
+
+def test_a_file_is_read_once(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    assert runs.read() == [{"a": 1}]
+    runs.put("b/c.csv", "a\n2\n")
+    assert runs.read() == [{"a": 2}]
+    assert runs.read() == []
+
+
+def test_a_stopped_run_is_continued_at_its_row(runs: Runs) -> None:
+    runs.put("a.csv", "a\n" + "".join(f"{n}\n" for n in range(10)))
+    assert [row["a"] for row in runs.read(most=3)] == [0, 1, 2]
+    assert [row["a"] for row in runs.read()] == [3, 4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(("on_changed", "expected"), [("restart", [{"a": 2}]), ("ignore", [])])
+def test_a_changed_file_is_read_again_or_left_out_as_configured(
+    runs: Runs, on_changed: str, expected: list[object]
+) -> None:
+    runs.put("a.csv", "a\n1\n")
+    runs.read()
+    (runs.folder / "a.csv").unlink()
+    runs.put("a.csv", "a\n2\n")
+    assert runs.read(on_changed=on_changed) == expected
+
+
+def test_a_changed_file_is_an_error_that_names_it(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    runs.read()
+    (runs.folder / "a.csv").unlink()
+    runs.put("a.csv", "a\n2\n")
+    with pytest.raises(DataError, match=r"file .*/a\.csv was changed or replaced after it was read"):
+        runs.read()
+
+
+def test_a_file_that_changes_after_a_plan_is_not_read_by_it(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    connector = runs.connector()
+    [split] = runs.plan(connector).splits
+    runs.put("a.csv", "a\n1\n2\n")
+    with pytest.raises(DataError, match="was changed or replaced while a run that reads it was unfinished"):
+        connector.recheck([(0, split)])
+    assert runs.connector(**{"on.changed": "restart"}).recheck([(0, split)]) == {0}
+
+
+def test_hidden_files_and_others_than_the_pattern_are_left_out(runs: Runs) -> None:
+    for name in (".a.csv", "_a.csv", "b.txt", "a.csv"):
+        runs.put(name, "a\n1\n")
+    assert runs.read(input_file_pattern=r".*\.csv") == [{"a": 1}]
+
+
+def test_a_name_that_says_no_format_is_an_error_that_says_what_to_do(runs: Runs) -> None:
+    runs.put("a.dat", "a\n1\n")
+    with pytest.raises(DataError, match=r"/a\.dat has a name that does not say what it is: set `format`"):
+        runs.read()
+
+
+def test_nothing_new_is_known_without_opening_files(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    runs.read()
+    assert runs.read() == []
+
+
+def test_files_with_other_columns_have_shapes_of_their_own(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    runs.put("b.csv", "b,c\nx,2\n")
+    assert runs.read() == [{"a": 1}, {"b": "x", "c": 2}]
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset", "count"),
+    [
+        ({"file": "a"}, {"version": "1", "done": True}, 0),
+        ({"file": "a"}, {"version": "1", "begin": 0, "rows": 3}, 0),
+        ({"filename": "a"}, {"version": "1", "done": True}, 1),
+        ({"file": "a"}, {"done": True}, 1),
+        ({"file": "a"}, {"version": "1", "begin": -1, "rows": 3}, 1),
+    ],
+)
+def test_offsets_that_are_altered_are_checked(
+    partition: dict[str, object], offset: dict[str, object], count: int
+) -> None:
+    assert len(offset_problems(partition, offset)) == count
+
+
+@pytest.mark.parametrize(("text", "char"), [(",", ","), ("9", "\t"), ("44", ","), ("", None)])
+def test_characters_are_written_as_such_or_as_numbers(text: str, char: str | None) -> None:
+    assert char_of(text) == char
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("input.file.pattern", "("),
+        ("schema.types", "id"),
+        ("schema.types", "id:integer"),
+        ("csv.separator.char", "ab"),
+        ("csv.separator.char", "200"),
+        ("file.charset", "utf-99"),
+    ],
+)
+def test_wrong_values_of_keys_are_refused(key: str, value: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        FilesSourceConnector.config().parse({"directory": "/in", "topic": "t", key: value})
+    assert list(error.value.errors) == [key]
+
+
+def test_keys_that_contradict_each_other_are_refused() -> None:
+    props = {"directory": "/in", "format": "csv", "schema.inference": "none", "kconnect.max.records": "5"}
+    assert set(FilesSourceConnector.validate(props)) == {"schema.inference", "kconnect.max.records"}
