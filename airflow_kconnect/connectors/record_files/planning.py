@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ class KnownTypes:
     def __init__(self, settings: FileSettings, facts: Mapping[str, Mapping[str, Any]]) -> None:
         self._given: dict[str, Description] = dict(settings.types)
         self.types = dict(self._given)
-        seen = ((identity, each["columns"]) for identity, each in facts.items() if each.get("columns"))
+        seen = ((identity, json.loads(each["columns"])) for identity, each in facts.items() if each.get("columns"))
         # The same order of members in each run: that of the file with most of them.
         for _, columns in sorted(seen, key=lambda item: (-len(item[1]), item[0])):
             self.learn(columns)

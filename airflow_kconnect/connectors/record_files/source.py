@@ -203,7 +203,7 @@ class FilesSourceConnector(NativeSourceConnector):
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         columns = split.detail.get("columns")
-        return {"columns": columns} if columns else None
+        return {"columns": json.dumps(columns)} if columns else None  # facts are flat
 
     def finished(self) -> None:
         self._place.close()

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from tests.integration.runtime.conftest import NEEDS_SPARK, Run
@@ -25,7 +26,7 @@ _JSON = {
 }
 
 
-@pytest.fixture(scope="module", params=["file", "s3"])
+@pytest.fixture(scope="module", params=["s3", pytest.param("file", marks=pytest.mark.exhaustive)])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     if request.param == "file":
         yield Store(str(tmp_path_factory.mktemp("files")), {})
@@ -106,14 +107,12 @@ def test_bad_rows_are_dead_letters_with_file_and_row(folder: Folder, run_here: R
 
 
 def test_a_bad_row_ends_a_run_that_does_not_tolerate_it(folder: Folder, run_here: Run) -> None:
-    from airflow_kconnect.connect.errors import DataError
-
     folder.put("a.csv", b"id,name\n1,x\n2\n")
     with pytest.raises(DataError, match=r"/a\.csv, row 2: has 1 values, expected 2"):
         run_here(folder.config())
 
 
-@pytest.mark.parametrize("point", ["mid-produce", "before-final-commit"])
+@pytest.mark.parametrize("point", ["before-final-commit", pytest.param("mid-produce", marks=pytest.mark.exhaustive)])
 def test_a_killed_run_loses_and_doubles_nothing(
     point: str, folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
 ) -> None:
