@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
@@ -23,6 +24,7 @@ from airflow_kconnect.connect.connector.source import (
     SourcePlan,
     Split,
 )
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.record_files.config import (
     FAIL,
     IGNORE,
@@ -42,7 +44,7 @@ from airflow_kconnect.connectors.record_files.offsets import (
     offset_problems,
     partition_of,
 )
-from airflow_kconnect.places.address import address, dataset
+from airflow_kconnect.places.address import LOCAL, address, dataset
 from airflow_kconnect.places.base import Place, PlacedFile
 from airflow_kconnect.places.keys import check_connection
 from airflow_kconnect.places.registry import open_place
@@ -100,7 +102,11 @@ class FilesSourceConnector(NativeSourceConnector):
         return str(self.config_values["on.changed"])
 
     def check(self) -> None:
+        """:raises ConfigError: there is no such folder, or its files must not be listed."""
         check_connection(self.props)
+        at = self._place.at
+        if at.scheme == LOCAL and not Path(at.path).is_dir():
+            raise ConfigError({"directory": [f"there is no folder {at}"]}, self.props.get("name"))
         next(iter(self._place.files()), None)
 
     def nothing_new(self, context: PlanContext) -> SourcePlan | None:

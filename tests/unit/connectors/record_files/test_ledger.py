@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
@@ -67,10 +68,18 @@ def test_a_name_that_says_no_format_is_an_error_that_says_what_to_do(runs: Runs)
         runs.read()
 
 
+def test_a_missing_folder_is_an_error(runs: Runs) -> None:
+    with pytest.raises(ConfigError, match="there is no folder .*/none"):
+        FilesSourceConnector({"directory": f"{runs.folder}/none", "topic": "t"}).check()
+
+
 def test_nothing_new_is_known_without_opening_files(runs: Runs) -> None:
     runs.put("a.csv", "a\n1\n")
+    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
+    assert runs.connector().nothing_new(context) is None
     runs.read()
-    assert runs.read() == []
+    (runs.folder / "a.csv").chmod(0)
+    assert runs.connector().nothing_new(context) == SourcePlan(())
 
 
 def test_files_with_other_columns_have_shapes_of_their_own(runs: Runs) -> None:
