@@ -226,5 +226,5 @@ def _charset_problem(name: str, value: Any) -> str | None:
     try:
         codecs.lookup(value)
     except LookupError:
-        return f"is {value!r}, which is no encoding that Python knows: try UTF-8, ISO-8859-1 or windows-1252"
+        return f"is {value!r}, which Python does not know as an encoding: try UTF-8, ISO-8859-1 or windows-1252"
     return None

@@ -73,7 +73,7 @@ class CsvFormat(RecordFormat):
         bad: list[tuple[int, str]],
         header: int = 0,
     ) -> pcsv.CSVStreamingReader:
-        """:param names: of the columns, which are bytes; None: they are found out. :param bad: gets what is no row."""
+        """:param names: of the columns, which are bytes; None: those of the file. :param bad: gets rows that are skipped."""
         dialect = self.settings.dialect
 
         def wrong(row: pcsv.InvalidRow) -> str:
@@ -116,7 +116,7 @@ def _nothing(fields: Sequence[pa.Field]) -> pa.RecordBatch:
 
 
 def _take_until(bad: list[tuple[int, str]], first: int, good: int) -> list[tuple[int, str]]:
-    """Take the bad rows that are before the last of so many good rows. A later block may have been looked at."""
+    """Take the bad rows that are before the last of a number of good rows. A later block may have been looked at."""
     count = 0
     while count < len(bad) and bad[count][0] < first + good + count:
         count += 1

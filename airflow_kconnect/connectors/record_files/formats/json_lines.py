@@ -74,7 +74,7 @@ def _texts(lines: pa.Array) -> pa.Array:
 def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:
     """:raises ValueError: a line is not one object, or does not fit the fields."""
     if not pc.all(_look_like_objects(lines)).as_py():
-        raise ValueError("a line is no object")
+        raise ValueError("a line is not an object")
     whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), b"\n")[0].as_buffer()
     table = pj.read_json(
         pa.BufferReader(whole),
@@ -128,7 +128,7 @@ def _read_fields(columns: Mapping[str, Description]) -> list[pa.Field]:
 def _why(lines: pa.Array, error: Exception) -> str:
     text = lines[0].as_py()
     if not _is_object(text):
-        return f"is no JSON object: {quoted(text)}"
+        return f"is not a JSON object: {quoted(text)}"
     what = f"does not have the expected members and types ({_line(error)})"
     return f"{what}: {quoted(text)}. If it is right, {_CURE}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,9 @@ class Runs:
 
         return connector.plan(PlanContext(self.offsets, self.facts, None, splits_max, lambda: 2, no_spark))
 
-    def read(self, most: int | None = None, **keys: str) -> list[Any]:
+    def read(self, *, most: int | None = None, **keys: Any) -> list[Any]:
         """The values of a run; its bad rows are in `errors`. :param most: it is stopped after so many rows."""
-        names = {key.replace("_", "."): value for key, value in keys.items()}
+        names = {key.replace("_", "."): str(value) for key, value in keys.items()}
         connector = self.connector(**names)
         plan = self.plan(connector, None if most is None else 1)
         found: list[Any] = []
@@ -80,15 +80,3 @@ class Runs:
 def runs(tmp_path: Path) -> Runs:
     """Of an empty folder."""
     return Runs(tmp_path)
-
-
-@pytest.fixture
-def schema_of() -> Callable[..., Any]:
-    """The Arrow types of the values that a run would read, by their shapes."""
-
-    def types(runs: Runs, **keys: str) -> list[Any]:
-        connector = runs.connector(**{key.replace("_", "."): value for key, value in keys.items()})
-        plan = runs.plan(connector)
-        return list(connector.batches([(n, s, s.start) for n, s in enumerate(plan.splits)]).value.shapes)
-
-    return types

@@ -6,6 +6,7 @@ import bz2
 import gzip
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -80,7 +81,7 @@ def test_bad_rows_of_many_blocks_keep_their_places(runs: Runs, monkeypatch: pyte
         ("a,b\n1,2.5\n", {"schema_inference": "strings"}, [{"a": "1", "b": "2.5"}]),
     ],
 )
-def test_dialects(runs: Runs, content: str, keys: dict[str, str], expected: list[object]) -> None:
+def test_dialects(runs: Runs, content: str, keys: dict[str, Any], expected: list[object]) -> None:
     runs.put("a.csv", content)
     assert (runs.read(**keys), runs.errors) == (expected, [])
 

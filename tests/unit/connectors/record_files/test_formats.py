@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,7 +28,7 @@ _TABLE = pa.table(
         "bytes": pa.array([b"\x00", None], pa.large_binary()),
     }
 )
-_ROWS = [
+_ROWS: list[dict[str, Any]] = [
     {
         "id": 1, "big": Decimal(2**64 - 1), "price": Decimal("1.50"),
         "at": datetime(2026, 1, 2, 3, 4, 5, 678901, UTC), "day": date(2026, 1, 2), "time": 3_723_004,
@@ -116,7 +117,7 @@ def test_a_bad_line_of_json_is_named_and_alone(runs: Runs, line: str) -> None:
 def test_json_without_schema_stays_as_it_is(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":"x","b":null}\n{"a":\n')
     assert runs.read(schema_inference="none") == ['{"a":1}', '{"a":"x","b":null}']
-    assert "row 3: is no JSON object" in runs.errors[0]
+    assert "row 3: is not a JSON object" in runs.errors[0]
 
 
 def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:

@@ -69,7 +69,7 @@ def test_a_name_that_says_no_format_is_an_error_that_says_what_to_do(runs: Runs)
 
 
 def test_a_missing_folder_is_an_error(runs: Runs) -> None:
-    with pytest.raises(ConfigError, match="there is no folder .*/none"):
+    with pytest.raises(ConfigError, match=r"there is no folder .*/none"):
         FilesSourceConnector({"directory": f"{runs.folder}/none", "topic": "t"}).check()
 
 
