@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.record_files.config import NONE, FileSettings
+from airflow_kconnect.places.address import LOCAL
 from airflow_kconnect.places.base import Place, PlacedFile
 
 if TYPE_CHECKING:
@@ -65,6 +66,17 @@ class Source:
         :raises DataError: it is not the one that was planned any more.
         """
         return self.place.read(self.file)
+
+    def check_unchanged(self) -> None:
+        """Called when a part was read: the bytes of a file of this machine may have been replaced since it was opened.
+        Stores say so themselves.
+
+        :raises DataError: they have been.
+        """
+        if self.place.at.scheme == LOCAL and self.place.find(self.file.name) != self.file:
+            raise DataError(
+                f"file {self.name} was changed or replaced while it was read: run again when it is complete"
+            )
 
     def stream(self, begin: int = 0, end: int | None = None) -> pa.NativeFile:
         """The bytes of a text file, decompressed. :param begin, end: the part of it; of one that can be cut."""

@@ -14,6 +14,7 @@ from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, ConnectSchema,
 from airflow_kconnect.connect.error_cells import error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.frame import BatchFrame, Union, single
+from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.record_files.config import LINED
 from airflow_kconnect.connectors.record_files.formats.base import Columns, Rows
 from airflow_kconnect.connectors.record_files.formats.registry import opened
@@ -61,6 +62,7 @@ class Part:
             return
         with unreadable(self.source):
             yield from opened(self.source).rows(self.columns, self.begin, self.end)
+        self.source.check_unchanged()
 
     def at(self, row: int) -> str:
         """Where a row is, for messages."""
@@ -70,10 +72,16 @@ class Part:
 
 @contextmanager
 def unreadable(source: Source) -> Iterator[None]:
-    """A block whose errors of Arrow are those of a file."""
+    """A block whose errors of Arrow are those of a file.
+
+    :raises ConnectError: an `UnreadableFile`; or what else has happened to the file or the disk.
+    """
     try:
         yield
     except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise system_error(f"cannot read {source.name}", error) from error
+        source.check_unchanged()
         raise source.unreadable(error) from error
 
 

@@ -73,7 +73,7 @@ class CsvFormat(RecordFormat):
         bad: list[tuple[int, str]],
         header: int = 0,
     ) -> pcsv.CSVStreamingReader:
-        """:param names: of the columns, which are bytes; None: those of the file. :param bad: gets rows that are skipped."""
+        """:param names: of columns, which are bytes; None: those of the file. :param bad: gets what is skipped."""
         dialect = self.settings.dialect
 
         def wrong(row: pcsv.InvalidRow) -> str:

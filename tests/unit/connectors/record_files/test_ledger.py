@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
+from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
@@ -54,6 +55,18 @@ def test_a_file_that_changes_after_a_plan_is_not_read_by_it(runs: Runs) -> None:
     with pytest.raises(DataError, match="was changed or replaced while a run that reads it was unfinished"):
         connector.recheck([(0, split)])
     assert runs.connector(**{"on.changed": "restart"}).recheck([(0, split)]) == {0}
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error_even_if_bad_files_are_skipped(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    connector = runs.connector(**{"errors.tolerance": "all"})
+    [split] = runs.plan(connector).splits
+    batches = connector.batches([(0, split, split.start)]).read(0)
+    next(batches)
+    runs.put("a.csv", "a\n1\n2\n")
+    [cell] = next(batches).column("error").to_pylist()
+    assert record_error(cell) is None
+    assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
 
 
 def test_hidden_files_and_others_than_the_pattern_are_left_out(runs: Runs) -> None:
