@@ -10,6 +10,11 @@ from airflow_kconnect.connect.variables.syntax import variables_in
 
 _FILES = "org.apache.kafka.connect.file.FileStream"
 ICEBERG = "org.apache.iceberg.connect.IcebergSinkConnector"
+_OBJECT_STORES = (
+    "io.confluent.connect.s3.S3SinkConnector",
+    "io.confluent.connect.gcs.GcsSinkConnector",
+    "io.confluent.connect.azure.blob.AzureBlobStorageSinkConnector",
+)
 _NEEDS_FILES = ("file", "dir", "env")
 
 
@@ -56,6 +61,19 @@ def _iceberg(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
+def _object_stores(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if connector_class not in _OBJECT_STORES or str(config.get(HOSTED, "")).lower() == "true":
+        return
+    yield (
+        "objects keep their names, and begin where its consumer group is: what a worker that was killed has left "
+        "beyond is replaced by the first run"
+    )
+    yield (
+        "each run ends its files, so its schedule decides how large they are; a schema that changes ends none, and "
+        "with other partitioners than the default one `flush.size` counts the records of a folder"
+    )
+
+
 def _client_overrides(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
     group = config.get("consumer.override.group.id")
     if group:
@@ -78,6 +96,7 @@ _RULES: tuple[Callable[[str, Mapping[str, Any]], Iterator[str]], ...] = (
     _files_of_tasks,
     _jdbc,
     _iceberg,
+    _object_stores,
     _client_overrides,
     _variables,
 )

@@ -1,60 +1,43 @@
-"""Avro files: rows of a schema in blocks, encoded in batches; and the schema of rows of several shapes."""
+"""Avro files with the schemas of records, as Connect has them; and the schema of several shapes."""
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.file.output import text_buffer
+from airflow_kconnect.connectors.directory.encoders.avro import CODECS, AvroEncoder
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.payloads.batches import AvroEncoder
 from airflow_kconnect.converters.avro.payloads.binding import bind
-from airflow_kconnect.converters.avro.payloads.constants import varint
 from airflow_kconnect.converters.avro.schemas.from_connect import avro_schema_text
 from airflow_kconnect.converters.avro.schemas.parsing import parse_schema
 from airflow_kconnect.places.base import Output
 from airflow_kconnect.registry.schema import RegisteredSchema
 
-_SYNC = bytes.fromhex("6b636f6e6e656374206176726f2e2e2e")
-"""Between blocks. It may be any 16 bytes; the same rows give the same file."""
-_BLOCK_BYTES = 1024 * 1024
+_CODECS = {theirs: ours for ours, theirs in CODECS.items()}
 _TEXT = ConnectSchema(SchemaType.STRING, optional=True)
 _WIDTHS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
 class AvroRows:
-    """Writes structs as records; of a schema that is none, their only member."""
+    """Writes structs as records; of a schema that is none, their only member. What is kept is less than a block."""
 
     def __init__(self, file: Output, schema: ConnectSchema, codec: str) -> None:
         settings = AvroSettings()
         text = avro_schema_text(schema, settings)
-        self._encoder = AvroEncoder(bind(schema, parse_schema(RegisteredSchema("AVRO", text)), settings))
-        self._file, self._is_record = file, schema.type is SchemaType.STRUCT
-        self._compressed = _CODECS[codec]
-        meta = {"avro.codec": codec.encode(), "avro.schema": text.encode()}
-        file.write(b"Obj\x01" + _header(meta) + _SYNC)
+        plan = bind(schema, parse_schema(RegisteredSchema("AVRO", text)), settings)
+        self._encoder = AvroEncoder(file, _CODECS[codec], made=(text, plan))
+        self._is_record = schema.type is SchemaType.STRUCT
 
     def write(self, rows: pa.Array) -> None:
-        data, errors = self._encoder.encode(rows if self._is_record else rows.field(0))
-        if errors is not None:
-            raise DataError(f"a record does not fit into an Avro file: {errors.drop_null()[0].as_py()}")
-        step = max(1, len(data) * _BLOCK_BYTES // max(data.nbytes, 1))
-        for start in range(0, len(data), step):
-            block = data.slice(start, step)
-            packed = self._compressed(text_buffer(block))
-            self._file.write(varint(len(block)) + varint(len(packed)) + packed + _SYNC)
+        self._encoder.write(rows if self._is_record else rows.field(0))
 
     def finish(self) -> None:
-        """Each block is complete."""
+        self._encoder.finish()
 
 
 def schema_of(shapes: Sequence[Shape], *, may_be_null: bool) -> ConnectSchema:
@@ -109,37 +92,3 @@ def _members(schemas: Sequence[ConnectSchema], path: str) -> tuple[Field, ...]:
         member = _united(found, f"{path}.{name}" if path != "the value" else f"field `{name}`")
         members.append(Field(name, member if len(found) == len(schemas) else replace(member, optional=True)))
     return tuple(members)
-
-
-def _header(meta: Mapping[str, bytes]) -> bytes:
-    entries = b"".join(_sized(name.encode()) + _sized(value) for name, value in meta.items())
-    return varint(len(meta)) + entries + varint(0)
-
-
-def _sized(data: bytes) -> bytes:
-    return varint(len(data)) + data
-
-
-def _deflate(data: Any) -> bytes:
-    deflater = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    return deflater.compress(data) + deflater.flush()
-
-
-def _snappy(data: Any) -> bytes:
-    packed: bytes = pa.compress(bytes(data), codec="snappy", asbytes=True)
-    return packed + zlib.crc32(data).to_bytes(4, "big")
-
-
-def _zstandard(data: Any) -> bytes:
-    packed: bytes = pa.compress(bytes(data), codec="zstd", asbytes=True)
-    return packed
-
-
-_CODECS: Mapping[str, Callable[[Any], bytes]] = {
-    "null": bytes,
-    "deflate": _deflate,
-    "snappy": _snappy,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstandard": _zstandard,
-}

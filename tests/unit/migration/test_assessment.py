@@ -127,3 +127,37 @@ def test_who_moves_icebergs_sink_is_told_what_it_depends_on() -> None:
     config = {"connector.class": ICEBERG}
     assert any("files of its tasks are not committed" in text for text in advice_about(ICEBERG, config))
     assert not advice_about(ICEBERG, {**config, "kconnect.hosted": "true"})
+
+
+S3 = {
+    "name": "lake",
+    "connector.class": "io.confluent.connect.s3.S3SinkConnector",
+    "tasks.max": "8",
+    "topics": "orders",
+    "s3.bucket.name": "shop",
+    "s3.region": "eu-central-1",
+    "s3.part.size": "5242880",
+    "flush.size": "1000",
+    "rotate.schedule.interval.ms": "600000",
+    "storage.class": "io.confluent.connect.s3.storage.S3Storage",
+    "format.class": "io.confluent.connect.s3.format.json.JsonFormat",
+    "partitioner.class": "io.confluent.connect.storage.partitioner.DefaultPartitioner",
+    "schema.compatibility": "NONE",
+    **CONVERTERS,
+}
+
+
+def test_confluents_s3_sink_moves_as_it_is() -> None:
+    found = assess(S3, "sink", WORKER, ())
+    assert (found.how, found.verdict, found.identity) == (
+        How.SPARK,
+        Verdict.READY,
+        {"consumer group": "connect-lake"},
+    )
+    assert any(text.startswith("`rotate.schedule.interval.ms` has no effect") for text in found.without_effect)
+    assert any("replaced by the first run" in text for text in found.advice)
+
+
+def test_an_s3_sink_with_classes_of_its_own_needs_changes() -> None:
+    found = assess({**S3, "partitioner.class": "com.acme.Mine"}, "sink", WORKER, ())
+    assert (found.verdict, [*found.problems]) == (Verdict.NEEDS_CHANGES, ["partitioner.class"])

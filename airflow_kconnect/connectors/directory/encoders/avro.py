@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.directory.encoders.avro_schemas import container_schema
 from airflow_kconnect.converters.avro.payloads.plans import Node
 from airflow_kconnect.converters.avro.payloads.write_columns import ColumnWriter
@@ -31,21 +32,23 @@ class AvroEncoder:
     is the same if the same rows are written again.
 
     :param name: of the record, with its namespace; None: as AvroConverter names records without a name.
+    :param made: the schema's text, and how rows are written by it, if it is not made of the columns.
     """
 
-    def __init__(self, file: Output, compression: str, name: str | None = None) -> None:
+    def __init__(
+        self, file: Output, compression: str, name: str | None = None, *, made: tuple[str, Node] | None = None
+    ) -> None:
         self._file, self._name = file, name
         self._codec, self._compress = CODECS[compression], _compressor(compression)
-        self._type: pa.DataType | None = None
+        self._made = made
         self._marker = b""
         self._left = pa.array([], pa.binary())
 
     def write(self, rows: pa.Array) -> None:
-        if self._type is None:
-            self._type = rows.type
-            self._schema, self._plan = container_schema(rows.type, self._name)
+        if self._made is None:
+            self._made = container_schema(rows.type, self._name)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
-            records = _records(self._plan, rows.slice(start, _ROWS_AT_ONCE))
+            records = _records(self._made[1], rows.slice(start, _ROWS_AT_ONCE))
             self._left = self._write_blocks(pa.concat_arrays([self._left, records]))
 
     def finish(self) -> None:
@@ -73,14 +76,18 @@ class AvroEncoder:
         self._file.write(self._marker)
 
     def _head(self) -> bytes:
-        entries = {"avro.schema": self._schema.encode(), "avro.codec": self._codec.encode()}
+        assert self._made is not None
+        entries = {"avro.schema": self._made[0].encode(), "avro.codec": self._codec.encode()}
         pairs = b"".join(_sized(key.encode()) + _sized(value) for key, value in entries.items())
         return b"Obj\x01" + _long(len(entries)) + pairs + _long(0)
 
 
 def _records(plan: Node, rows: pa.Array) -> pa.Array:
     writer = ColumnWriter()
-    return joined(writer.write(plan, rows, np.arange(len(rows))), len(rows))
+    made = writer.write(plan, rows, np.arange(len(rows)))
+    if writer.errors:
+        raise DataError(f"a record does not fit into an Avro file: {next(iter(writer.errors.values()))}")
+    return joined(made, len(rows))
 
 
 def _compressor(compression: str) -> Callable[[bytes], bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zlib
 from typing import Any
 
 import fastavro
@@ -48,21 +47,6 @@ def test_large_batches_are_several_blocks() -> None:
 
 def test_the_same_rows_make_the_same_file() -> None:
     assert written(structs(10), "deflate") == written(structs(10), "deflate")
-
-
-@pytest.mark.parametrize(("codec", "trailer"), [("snappy", 4), ("zstandard", 0)])
-def test_codecs_that_need_a_library_elsewhere(codec: str, trailer: int) -> None:
-    plain, packed = written(structs(10), "null"), written(structs(10), codec)
-    block = plain[plain.index(b"kconnect avro...") + 16 :]
-    content = block[3 if block[1] & 0x80 else 2 : -16]
-    data = packed[packed.index(b"kconnect avro...") + 16 : -16]
-    data = data[3 if data[1] & 0x80 else 2 :]
-    ours = pa.decompress(
-        data[: len(data) - trailer], len(content), codec="snappy" if codec == "snappy" else "zstd", asbytes=True
-    )
-    assert ours == content
-    if trailer:
-        assert data[-4:] == zlib.crc32(content).to_bytes(4, "big")
 
 
 def shapes(*schemas: ConnectSchema | None) -> list[Shape]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connectors.cloud_storage.keys.classes import Format
 from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings
 from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
@@ -191,6 +192,14 @@ def test_role_encryption_and_rights_of_objects() -> None:
 def test_settings_of_a_connection_stay() -> None:
     values = S3SinkConnector.config().parse({**LEAST, "store.region": "eu-central-1"})
     assert S3SinkConnector.store_values(values) == {}
+
+
+def test_a_replay_has_a_folder_of_its_own() -> None:
+    connector = S3SinkConnector({**LEAST, "topics": "orders", "topics.dir": "raw"})
+    connector.replay(Replay(0, 3_600_000, "k"))
+    topic = connector._settings.layout.topic("orders")
+    assert topic.startswith("raw/_replays/")
+    assert topic.endswith("/orders/")
 
 
 def test_datasets_are_the_folders_of_topics() -> None:
