@@ -101,7 +101,8 @@ class RecordFrame:
 class BatchFrame:
     """Records that Python makes as Arrow batches: where nothing else needs Spark, it is not started for them.
 
-    The other parameters are those of a `RecordFrame`; columns have the Arrow types of their Spark types.
+    The other parameters are those of a `RecordFrame`; columns have the Arrow types of their Spark types, but data
+    without a schema are JSON texts.
 
     :param read: yields the batches of a split, by its index among those that were asked for; pickled.
     :param schema: of the batches.

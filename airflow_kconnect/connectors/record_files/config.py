@@ -71,6 +71,11 @@ class FileSettings:
         """The format of a file; None if its name does not say it."""
         return _EXTENSIONS.get(_extensions(name)[0]) if self.format == AUTO else self.format
 
+    def separator_of(self, name: str) -> str:
+        """What is between the values of a CSV file: in ``.tsv`` a tab, unless something else is set."""
+        separator = self.dialect.separator
+        return "\t" if separator == "," and _extensions(name)[0] == "tsv" else separator
+
     def compression_of(self, name: str) -> str:
         """The compression of a text file."""
         return (_extensions(name)[1] or NONE) if self.compression == AUTO else self.compression
@@ -137,7 +142,8 @@ def _define_csv(config: ConfigDef) -> None:
     low, medium, char = Importance.LOW, Importance.MEDIUM, LambdaValidator(_char_problem)
     (
         config.define("csv.separator.char", Type.STRING, ",", medium, "What is between the values. A character, or its "
-                      "number, as connect-spooldir has it: 9 is a tab.", validator=char)
+                      "number, as connect-spooldir has it: 9 is a tab, which files named `.tsv` have anyway.",
+                      validator=char)
         .define("csv.quote.char", Type.STRING, '"', low, "What is around values with separators or line ends; doubled "
                 "within them. Empty: nothing is quoted.", validator=char)
         .define("csv.escape.char", Type.STRING, "", low, "What makes the next character an ordinary one.",

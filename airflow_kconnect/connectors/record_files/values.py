@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.errors import DataError
 
-_QUOTED = 60
+_QUOTED, ROW = 60, 2000
+"""At most that many characters of a value, or of a row, are in a text: it is all that a dead letter has."""
 
 Errors = dict[int, str]
 """By row: why it is bad."""
@@ -92,10 +93,10 @@ def _instants(texts: pa.Array, type_: pa.DataType) -> pa.Array:
         return texts.cast(pa.timestamp(type_.unit)).cast(type_)
 
 
-def quoted(value: bytes | str | None) -> str:
+def quoted(value: bytes | str | None, most: int = _QUOTED) -> str:
     """A value for an error's text, cut if it is long."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return repr(text if len(text) <= _QUOTED else f"{text[:_QUOTED]}...")
+    return repr(text if len(text) <= most else f"{text[:most]}...")
 
 
 def _called(type_: pa.DataType) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
+from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.runtime.source.writer import WriterSettings, written_split
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ class SplitMove:
 
 
 def on_spark(spark: SparkSession, frame: BatchFrame, splits: int) -> RecordFrame:
-    """The same records as rows of Spark: partition n has those of split n.
+    """The same records as rows of Spark: partition n has those of split n. JSON texts without a schema are parsed.
 
     :param splits: how many there are.
     """
+    from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -45,4 +46,11 @@ def on_spark(spark: SparkSession, frame: BatchFrame, splits: int) -> RecordFrame
             for split in batch.column(0).to_pylist():
                 yield from frame.read(split)
 
-    return frame.over(spark.range(0, splits, 1, splits).mapInArrow(read, from_arrow_schema(frame.schema)))
+    rows = spark.range(0, splits, 1, splits).mapInArrow(read, from_arrow_schema(frame.schema))
+    texts = [name for part in (frame.key, frame.value) for name in _texts(frame, part)]
+    return frame.over(rows.withColumns({name: F.parse_json(F.col(name)) for name in texts}) if texts else rows)
+
+
+def _texts(frame: BatchFrame, part: Union) -> list[str]:
+    named = zip(part.shapes, part.columns, strict=True)
+    return [name for shape, name in named if shape.schemaless and pa.types.is_string(frame.schema.field(name).type)]

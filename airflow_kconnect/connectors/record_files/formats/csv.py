@@ -13,7 +13,7 @@ from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.record_files.config import STRINGS
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
-from airflow_kconnect.connectors.record_files.values import Errors, parsed, quoted
+from airflow_kconnect.connectors.record_files.values import ROW, Errors, parsed, quoted
 
 _BLOCK = 4 * 1024 * 1024
 """A row must fit into it."""
@@ -78,7 +78,10 @@ class CsvFormat(RecordFormat):
 
         def wrong(row: pcsv.InvalidRow) -> str:
             bad.append(
-                (row.number, f"has {row.actual_columns} values, expected {row.expected_columns}: {quoted(row.text)}")
+                (
+                    row.number,
+                    f"has {row.actual_columns} values, expected {row.expected_columns}: {quoted(row.text, ROW)}",
+                )
             )
             return "skip"
 
@@ -92,7 +95,7 @@ class CsvFormat(RecordFormat):
                 autogenerate_column_names=names is None and not dialect.header,
             ),
             parse_options=pcsv.ParseOptions(
-                delimiter=dialect.separator,
+                delimiter=self.settings.separator_of(self.source.file.name),
                 quote_char=dialect.quote or False,
                 escape_char=dialect.escape or False,
                 newlines_in_values=dialect.multiline,

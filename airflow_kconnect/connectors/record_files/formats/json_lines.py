@@ -14,7 +14,7 @@ from airflow_kconnect.connectors.record_files.config import NONE
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
 from airflow_kconnect.connectors.record_files.formats.lines import lines_of
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
-from airflow_kconnect.connectors.record_files.values import isolated, quoted, typed
+from airflow_kconnect.connectors.record_files.values import ROW, isolated, quoted, typed
 
 _SAMPLE = 1024 * 1024
 _CURE = "give their types in `schema.types`, or set `schema.inference` to none"
@@ -128,9 +128,9 @@ def _read_fields(columns: Mapping[str, Description]) -> list[pa.Field]:
 def _why(lines: pa.Array, error: Exception) -> str:
     text = lines[0].as_py()
     if not _is_object(text):
-        return f"is not a JSON object: {quoted(text)}"
+        return f"is not a JSON object: {quoted(text, ROW)}"
     what = f"does not have the expected members and types ({_line(error)})"
-    return f"{what}: {quoted(text)}. If it is right, {_CURE}"
+    return f"{what}: {quoted(text, ROW)}. If it is right, {_CURE}"
 
 
 def _line(error: Exception) -> str:

@@ -133,3 +133,12 @@ def test_transformations_get_structs(folder: Folder, run_here: Run, bootstrap: s
     folder.put("b.json", b'{"id":2}\n')
     run_here(folder.config(**NEEDS_SPARK))
     assert sorted(str(each["id"]) for each in records(bootstrap, folder)) == ["1", "2"]
+
+
+@pytest.mark.parametrize("keys", [{}, NEEDS_SPARK], ids=["arrow", "spark"])
+def test_objects_without_schema_stay_what_they_are(
+    keys: dict[str, str], folder: Folder, run_here: Run, bootstrap: str
+) -> None:
+    folder.put("a.json", b'{"a":1}\n{"b":[null,"x"]}\n')
+    run_here(folder.config(**keys, **{"schema.inference": "none"}))
+    assert records(bootstrap, folder) == [{"a": 1}, {"b": [None, "x"]}]

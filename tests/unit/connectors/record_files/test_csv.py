@@ -86,6 +86,11 @@ def test_dialects(runs: Runs, content: str, keys: dict[str, Any], expected: list
     assert (runs.read(**keys), runs.errors) == (expected, [])
 
 
+def test_tsv_has_tabs(runs: Runs) -> None:
+    runs.put("a.tsv", "a\tb\n1\tx,y\n")
+    assert runs.read() == [{"a": 1, "b": "x,y"}]
+
+
 def test_other_encodings(runs: Runs) -> None:
     runs.put("a.csv", "ä\nö\n".encode("latin-1"))
     assert runs.read(file_charset="ISO-8859-1") == [{"ä": "ö"}]
