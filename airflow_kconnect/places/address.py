@@ -42,6 +42,12 @@ class Address:
         return Address(self.scheme, self.root, "/".join(part for part in (self.path.rstrip("/"), *names) if part))
 
 
+def is_in_store(text: str) -> bool:
+    """Whether a text begins as the address of a store does."""
+    scheme = text.partition("://")[0] if "://" in text else ""
+    return _SAME.get(scheme, scheme) in _STORES
+
+
 def address(text: str) -> Address:
     """Read an address.
 

@@ -13,6 +13,7 @@ from tests.torture.connectors import (
     PythonSource,
     SqliteSink,
     SqliteSource,
+    StoreSink,
     Tortured,
 )
 from tests.torture.hosted import HostedFileSink, HostedFileSource
@@ -31,6 +32,7 @@ ALL: dict[str, type[Tortured]] = {
         HostedFileSource,
         FileSink,
         DirectorySink,
+        StoreSink,
         PostgresSink,
         SqliteSink,
         PythonSink,

@@ -30,6 +30,7 @@ from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableE
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.file.output import named_errors
 from airflow_kconnect.connectors.file.segments import Segments, SegmentWriter
+from airflow_kconnect.places.address import is_in_store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -75,6 +76,13 @@ class FileStreamSinkConnector(NativeSinkConnector):
             "Destination filename. If not specified, the standard output will be used.",
             validator=NonEmptyString(),
         )
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        name = props.get("file") or ""
+        if not is_in_store(name):
+            return {}
+        return {"file": [f"is {name}, and nothing can be appended to an object of a store: use DirectorySink"]}
 
     @property
     def _target(self) -> Path | None:

@@ -36,6 +36,17 @@ def two_splits(to: FileStreamSinkConnector) -> list[tuple[SinkSplit, dict[str, A
     return [later, written(to, SinkSplit("t", 0, 0, 3), "a\n", "ü\n", "c\n")]
 
 
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "gs", "abfss", "hdfs"])
+def test_an_object_of_a_store_is_refused(scheme: str) -> None:
+    (problem,) = FileStreamSinkConnector.validate({"file": f"{scheme}://bucket/out.txt"})["file"]
+    assert problem.endswith("nothing can be appended to an object of a store: use DirectorySink")
+
+
+@pytest.mark.parametrize("file", [None, "/data/out.txt", "out.txt"])
+def test_a_file_of_this_machine_is_none_of_a_store(file: str | None) -> None:
+    assert FileStreamSinkConnector.validate({"file": file} if file else {}) == {}
+
+
 class TestCommit:
     def test_appends_in_order_and_cleans_up(self, tmp_path: Path) -> None:
         target = tmp_path / "out.txt"
