@@ -15,6 +15,7 @@ from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.console import clean
 from airflow_kconnect.cli.offset_texts import offset_text
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.positions_text import positions_of, positions_request
 
 app = typer.Typer(help="Show, alter and reset the committed offsets of a connector.", no_args_is_help=True)
 
@@ -48,25 +49,36 @@ def alter(
     connectors: Connectors,
     connector: NameOrFile,
     request: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="OFFSETS_FILE",
             help='JSON, {"offsets": [{"partition": {...}, "offset": {...}}]}, as `kconnect offsets show --json` '
             "prints it. `-` reads standard input.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC:PARTITION=OFFSET,...",
+            help="Of a sink, instead of a file: where it is to resume. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Replace committed offsets. The connector must be stopped.
 
     Example: kconnect stop orders.json && kconnect offsets alter orders.json offsets.json && kconnect resume orders.json
 
-    Partitions that the file does not name keep their offsets; `"offset": null` resets a partition. If one entry
+    Partitions that are not named keep their offsets; `"offset": null` resets a partition. If one entry
     is wrong, none is altered. A run in progress is fenced; one that has not finished its plan must be finished,
     or reset, first. Of a connector that is not registered, the file is needed.
     """
-    say(connectors.alter_offsets(connector, _request(request)), as_json)
+    if (request is None) == (not at):
+        raise typer.BadParameter("give either OFFSETS_FILE or --at")
+    wanted = _request(request) if request is not None else positions_request(positions_of(at or ()))
+    say(connectors.alter_offsets(connector, wanted), as_json)
 
 
 @app.command()

@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
+from airflow_kconnect.connect.positions_text import resume_command
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.records import Status
 from airflow_kconnect.stores.status_topic.store import StatusStore
@@ -124,6 +126,28 @@ class TestRunbook:
             assert kconnect(*arguments).exit_code == 0, command
         (found,) = _shown(kconnect, "orders-sink.json")["offsets"]
         assert found["offset"] == {"kafka_offset": 6}
+
+    def test_the_command_of_an_error_sets_the_offsets_that_it_names(
+        self, kconnect: Kconnect, topic: Callable[..., str], bootstrap: str, tmp_path: Path
+    ) -> None:
+        name = topic(2)
+        produce(bootstrap, name, [str(n) for n in range(8)], partition=1)
+        sink = {"name": unique("sink"), "connector.class": "DirectorySink", "topics": name, "directory": str(tmp_path)}
+        file = tmp_path / "my orders.json"
+        file.write_text(json.dumps(sink))
+        positions = {TopicPartition(name, 1): 6, TopicPartition(name, 0): 0}
+        for command in resume_command(str(file), positions).split(" && "):
+            result = kconnect(*shlex.split(command)[1:])
+            assert result.exit_code == 0, (command, result.output)
+        assert [each["offset"] for each in _shown(kconnect, file)["offsets"]] == [
+            {"kafka_offset": 0},
+            {"kafka_offset": 6},
+        ]
+
+    def test_offsets_are_given_once(self, kconnect: Kconnect, file: Path) -> None:
+        for given in ([], ["-", "--at", "t:0=1"]):
+            result = kconnect("offsets", "alter", file, *given)
+            assert (result.exit_code, "give either OFFSETS_FILE or --at" in result.output) == (2, True)
 
 
 class TestOffsets:
