@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
@@ -89,9 +90,11 @@ class PlanRecords(ABC):
         """
 
     @abstractmethod
-    def good(self, rows: DataFrame, own: Column | None = None, counted: Column | None = None) -> DataFrame:
-        """The rows without an ``error``, and without this column. The others are counted as they pass, and dealt with
-        afterwards: what was written is discarded if one of them must not be skipped.
+    def good(
+        self, rows: DataFrame, own: Column | None = None, counted: Column | None = None
+    ) -> tuple[DataFrame, RowCount]:
+        """The rows without an ``error``, and without this column; and how many they are. The others are counted as they
+        pass, and dealt with afterwards: what was written is discarded if one of them must not be skipped.
 
         Each row of `frame` must be in the rows, which keep ``kafka_offset`` and ``error`` until here, and there may be
         neither more nor fewer of them. Where records are in several frames, each must be counted in one of them.
@@ -122,7 +125,8 @@ class PlannedSinkConnector(SinkConnector):
     """A sink whose rows Spark's writers write.
 
     For each plan the engine calls `write`, announces the tables, and calls `publish`; or `discard` if there was a
-    record that must not be skipped. A run that finds a plan announced but unfinished calls `is_published` first.
+    record that must not be skipped. A run that finds a plan announced but unfinished calls `is_published` first; if
+    nothing is `staged`, `write` is called in any case, and compares what tables have with what it counts.
     """
 
     exactly_once: bool = False
@@ -183,6 +187,7 @@ class PlannedSinkConnector(SinkConnector):
 
         Errors of Spark and py4j may be raised as they are: they fail the run, which is retried.
 
+        :raises DataError: a table has not taken as many rows as it was given.
         :raises ConnectError: any other failure.
         """
 
@@ -195,7 +200,7 @@ class PlannedSinkConnector(SinkConnector):
         """
 
     def discard(self, plan: SinkPlan) -> None:
-        """Called in place of `publish`: what was staged will not be used."""
+        """Called in place of `publish`, also if `write` has failed: what was staged will not be used."""
 
     def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
         """Look after a table: called after `open`, by a job that does nothing else.

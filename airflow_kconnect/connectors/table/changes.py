@@ -21,6 +21,8 @@ from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType,
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix, with_exception
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connect.row_counts import RowCount
+from airflow_kconnect.connectors.table.formats.base import counted
 from airflow_kconnect.connectors.table.settings import RECORD_KEY, TableSettings
 
 if TYPE_CHECKING:
@@ -75,11 +77,18 @@ class Changes:
 
     def write(self, table: Table, plan: SinkPlan, rows: DataFrame) -> None:
         """Write good rows: the last one of each key."""
-        last = self.last(rows).drop("kafka_offset")
+        last = self._last(rows)
         if self.keys:
             table.merge(plan, last, self._names(rows), self.deleted)
         else:  # there are none
             table.append(plan, last if self.deleted is None else last.drop(self.deleted))
+
+    def counted(self, rows: DataFrame) -> tuple[DataFrame, RowCount]:
+        """What `write` would write of good rows, and how many rows it upserts."""
+        return counted(self._last(rows), self.deleted)
+
+    def _last(self, rows: DataFrame) -> DataFrame:
+        return self.last(rows).drop("kafka_offset")
 
     def last(self, rows: DataFrame) -> DataFrame:
         """The last row of each key.

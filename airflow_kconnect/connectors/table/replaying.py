@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.table.formats.base import Table
 from airflow_kconnect.connectors.table.formats.registry import FORMATS
@@ -58,7 +59,7 @@ def coordinates(metadata: Mapping[str, str]) -> tuple[str, ...] | None:
 class Replayed(Table):
     """What a table does in a replay: see `replayed`."""
 
-    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
+    def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
         """Put rows in place of those that have records of the same ranges, in one commit. Rows of records that make
         none any more are removed.
 
@@ -70,7 +71,7 @@ class Replayed(Table):
         names = coordinates(self.settings.metadata) or ()
         if missing := [name for name in names if name not in rows.columns]:
             if self.name.endswith((DEAD_LETTERS, f"{DEAD_LETTERS}`")):
-                return super().append(plan, rows)  # type: ignore[safe-super]
+                return super().append(plan, rows, count)  # type: ignore[safe-super]
             text = f"table {self.name} has no column {missing[0]}: an interval would be there twice after its replay"
             raise ConfigError({"table.metadata.columns": [text]}, self.settings.connector)
         before = self.spark.table(self.name).where(_of(plan, names)).select([_named(name) for name in names])
@@ -83,6 +84,9 @@ class Replayed(Table):
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
         super().merge(plan, without_older(self, rows, keys), keys, deleted)  # type: ignore[safe-super]
+
+    def check(self, plan: SinkPlan, count: RowCount) -> None:
+        """Which of the rows were older than what it had is not known any more."""
 
 
 def replayed(table_class: type[Table]) -> type[Table]:

@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_col
 from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
 from airflow_kconnect.connectors.table.evolution import EVOLVE, IGNORE
 from airflow_kconnect.connectors.table.evolution import changes as changes_for
-from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
 from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, with_suffix
@@ -73,7 +73,7 @@ class PlanWriter:
         self._found = self._existing(self._targets.find(records))
         names = [target.full_name for target in self._found]
         if not names:
-            _count(records.good(with_routes(records.frame(), self._settings, ()).df))
+            _count(records.good(with_routes(records.frame(), self._settings, ()).df)[0])
         elif not self._tables[names[0]].staged:
             records.announce([*names, *(self._dead_letters_of(each.name) for each in self._found if self._keeps_bad)])
         for n, target in enumerate(self._found):
@@ -133,13 +133,18 @@ class PlanWriter:
             text = f"table {table.name} has a column `kafka_offset`, a name that upserts need: rename it"
             raise ConfigError({"insert.mode": [text]}, self._settings.connector)
         rows = self._rows(table, shaped, changes, columns)
-        good = unclashed(records.good(rows, part.own, part.counted).drop(READ_FROM, ROUTES), columns)
-        if not columns.fields or table.has(records.plan):
-            _count(good)  # that of an interrupted run: its bad records may not be dealt with
+        good, count = records.good(rows, part.own, part.counted)
+        good = unclashed(good.drop(READ_FROM, ROUTES), columns)
+        if not columns.fields:
+            _count(good)
+        elif table.has(records.plan):  # by an interrupted run: its bad records may not be dealt with
+            good, count = (good, count) if changes is None else changes.counted(good)
+            _count(good)
+            table.check(records.plan, count)
         elif changes is not None:
             changes.write(table, records.plan, good)
         else:
-            table.append(records.plan, good.select(*(quoted(name) for name in columns.names)))
+            table.append(records.plan, good.select(*(quoted(name) for name in columns.names)), count)
 
     def _expected(self, table: Table, records: PlanRecords, target: Target) -> ExpectedObjects | None:
         """What objects without a schema are if they fit into the columns of a table that rows are only added to."""
@@ -253,8 +258,12 @@ class PlanWriter:
             table = self._tables[full]
             if table.columns() is None:
                 self._created(table, COLUMNS, (), ())
-            if not table.has(records.plan):
-                table.append(records.plan, dead_letter_rows(bad.where(F.col(_NAME) == each), self._settings.connector))
+            rows, count = counted(dead_letter_rows(bad.where(F.col(_NAME) == each), self._settings.connector))
+            if table.has(records.plan):
+                _count(rows)
+                table.check(records.plan, count)
+            else:
+                table.append(records.plan, rows, count)
             yield full
 
 

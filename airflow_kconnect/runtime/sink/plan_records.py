@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,18 +13,19 @@ from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
+from airflow_kconnect.connect.row_counts import RowCount, soon
 from airflow_kconnect.runtime.bad_records import is_record_error
 from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.sink.passing import Passing
 from airflow_kconnect.runtime.sink.writer import uncounted
 from airflow_kconnect.runtime.spark_jobs import cause_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyspark.sql import Column, DataFrame
 
     Frames = Callable[[list[SinkSplit], bool, ExpectedObjects | None], tuple[RecordFrame, Callable[[], int]]]
 
 _STOPPED = "KCONNECT_ROW_STOPPED"
-_PATIENCE_S = 60.0
 
 
 class KafkaPlanRecords(PlanRecords):
@@ -53,11 +52,14 @@ class KafkaPlanRecords(PlanRecords):
         self._splits, self._frame_of, self._announce = splits, frame_of, announce
         self._at_once, self._tolerant = at_once, tolerant
         self._delivered: list[Callable[[], int]] = []
-        self._counted: list[Observation] = []
+        self._sizes: list[int] = []
+        self._counted: list[Passing] = []
 
     def frame(self, topics: Collection[str] | None = None, expected: ExpectedObjects | None = None) -> RecordFrame:
-        frame, delivered = self._frame_of(self._splits_of(topics), False, expected)
+        splits = self._splits_of(topics)
+        frame, delivered = self._frame_of(splits, False, expected)
         self._delivered.append(delivered)
+        self._sizes.append(sum(split.end - split.start for split in splits))
         return frame
 
     def look(self, topics: Collection[str] | None = None, first: int | None = None) -> RecordFrame:
@@ -78,11 +80,12 @@ class KafkaPlanRecords(PlanRecords):
         try:
             yield
         except BaseException:
-            del self._delivered[delivered:], self._counted[counted:]
+            del self._delivered[delivered:], self._sizes[delivered:], self._counted[counted:]
             raise
 
-    def good(self, rows: DataFrame, own: Column | None = None, counted: Column | None = None) -> DataFrame:
-        from pyspark.sql import Observation
+    def good(
+        self, rows: DataFrame, own: Column | None = None, counted: Column | None = None
+    ) -> tuple[DataFrame, RowCount]:
         from pyspark.sql import functions as F
 
         # Nullable for Spark too: where it knows that no row is good, it runs nothing, and counts nothing.
@@ -90,22 +93,26 @@ class KafkaPlanRecords(PlanRecords):
         own = everything if own is None else F.coalesce(own, F.lit(False))
         counts = own if counted is None else F.coalesce(counted, F.lit(False))
         is_good, is_dropped, is_record = error.isNull(), error == DROPPED, is_record_error(error)
-        observation = Observation()
-        self._counted.append(observation)
-        rows = rows.observe(
-            observation,
-            F.count(F.lit(1)).alias("seen"),
-            F.count_if(counts & is_good).alias("good"),
-            F.count_if(counts & is_dropped).alias("dropped"),
-            F.count_if(counts & ~is_good & ~is_dropped).alias("bad"),
-            F.count_if(counts & ~is_good & ~is_dropped & ~is_record).alias("others"),
+        passing = Passing(
+            rows,
+            {
+                "seen": F.count(F.lit(1)),
+                "good": F.count_if(counts & is_good),
+                "dropped": F.count_if(counts & is_dropped),
+                "bad": F.count_if(counts & ~is_good & ~is_dropped),
+                "others": F.count_if(counts & ~is_good & ~is_dropped & ~is_record),
+                **({} if counted is None else {"own": F.count_if(own & is_good)}),
+            },
         )
+        self._counted.append(passing)
         if self._at_once:
             skipped = is_good | is_dropped | ~counts | (is_record if self._tolerant else F.lit(False))
             is_good = F.when(F.coalesce(skipped, F.lit(False)), is_good).otherwise(
                 F.raise_error(F.lit(_STOPPED)).cast("boolean")
             )
-        return rows.where(is_good & own).drop("error")
+        name = "good" if counted is None else "own"
+        count = RowCount(lambda: passing[name], lambda: self._count_again(passing)[name])
+        return passing.rows.where(is_good & own).drop("error"), count
 
     def announce(self, tables: Collection[str]) -> None:
         self._announce(tables)
@@ -121,6 +128,11 @@ class KafkaPlanRecords(PlanRecords):
         return self._count("dropped")
 
     @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many records were good, dropped and bad."""
+        return self.written, self.filtered, self.bad
+
+    @property
     def bad(self) -> int:
         return self._count("bad")
 
@@ -131,41 +143,32 @@ class KafkaPlanRecords(PlanRecords):
 
     def check_complete(self, connector: str) -> None:
         """:raises InternalError: records have got lost between Kafka and the writer."""
-        delivered, seen = sum(map(_soon, self._delivered)), self._count("seen")
+        for passing, delivered_here, size in zip(self._counted, self._delivered, self._sizes, strict=True):
+            if soon(delivered_here) > size:
+                self._count_again(passing)
+        delivered, seen = sum(map(soon, self._delivered)), self._count("seen")
         if delivered != seen:
             raise uncounted(f"connector {connector}", delivered, seen)
 
+    def count_again(self) -> None:
+        """Count exactly what has only been observed."""
+        for passing in self._counted:
+            self._count_again(passing)
+
+    def _count_again(self, passing: Passing) -> Passing:
+        number = self._counted.index(passing)
+        if soon(self._delivered[number]) == soon(partial(passing.__getitem__, "seen")):
+            passing.count_again()
+            self._delivered[number] = partial(passing.__getitem__, "seen")
+        return passing
+
     def _count(self, name: str) -> int:
-        return sum(_soon(partial(_counted, each, name)) for each in self._counted)
+        return sum(soon(partial(each.__getitem__, name)) for each in self._counted)
 
 
 def _firsts(splits: list[SinkSplit]) -> list[SinkSplit]:
     """The first split of each topic-partition."""
     return list({split.topic_partition: split for split in sorted(splits, key=lambda split: -split.start)}.values())
-
-
-def _counted(observation: Observation, name: str) -> int:
-    return int(observation.get[name])
-
-
-def _soon(count: Callable[[], int]) -> int:
-    """A count of a job that is over: Spark tells it a moment later, and never if it did not run the job."""
-    found: Future[int] = Future()
-
-    def wait() -> None:
-        try:
-            found.set_result(count())
-        except BaseException as error:
-            found.set_exception(error)
-
-    threading.Thread(target=wait, name="count", daemon=True).start()
-    try:
-        return found.result(_PATIENCE_S)
-    except TimeoutError:
-        raise RetriableError(
-            f"Spark has written something, and {_PATIENCE_S:.0f} s later not said how many records: another run may"
-            " have written the same. The next run finds out"
-        ) from None
 
 
 def stopped(error: Exception) -> bool:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connect.errors import DataError, InternalError
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.plan import OffsetRange
+from airflow_kconnect.runtime.sink.plan_errors import altered, contradiction, judged_otherwise, unreadable
+from airflow_kconnect.runtime.sink.plan_parts import before, ended_early, ranges_of
 from airflow_kconnect.runtime.sink.plan_records import KafkaPlanRecords, job_error, stopped
-from airflow_kconnect.runtime.sink.run import SinkRun, contiguous
+from airflow_kconnect.runtime.sink.run import SinkRun
 from airflow_kconnect.runtime.sink.writer import SinkReport
-from airflow_kconnect.stores.sink_plans import PlanState, SinkPlans
+from airflow_kconnect.stores.sink_plans import SinkPlans
+
+_COUNTS = ("written", "filtered", "dead_lettered")
 
 
 class PlannedRun(SinkRun):
@@ -44,7 +46,7 @@ class PlannedRun(SinkRun):
             settings.clients, self._admin, settings.offset_topic, self._group, settings.name, self._positions
         )
         self._resumed: SinkPlan | None = None
-        self._is_published = False
+        self._is_published = self._is_verified = False
         self._opened = False
 
     def _before_planning(self, producer: TransactionalProducer) -> None:
@@ -56,18 +58,24 @@ class PlannedRun(SinkRun):
         self._positions.look_up(plan.topics)
         positions = {tp: position.offset for tp, position in self._positions.read().items()}
         if any(positions.get(tp) != start for tp, start in plan.start.items()):
-            self._warnings.append(_altered(self._settings.name, state))
+            self._warnings.append(altered(self._settings.name, state))
             return
         self._open()
         with self._errors_of_spark():
             self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
         if self._is_published:
             self._notes["completed_plans"] = 1
-        if self._is_published and not self._settings.errors.reports:
+            # What cannot be staged was visible before it was compared with what was read.
+            self._is_verified = self._target.staged or not self._is_readable(plan)
+        if self._is_verified and not self._settings.errors.reports:
             self._plans.finish(producer, {**positions, **plan.end})
-            self._is_published = False
+            self._is_published = self._is_verified = False
         else:
             self._resumed = plan
+
+    def _is_readable(self, plan: SinkPlan) -> bool:
+        bounds = self._admin.bounds(list(plan.start))
+        return all(bounds[tp].begin <= start for tp, start in plan.start.items())
 
     def _open(self) -> None:
         if not self._opened:
@@ -84,7 +92,7 @@ class PlannedRun(SinkRun):
         for tp, start in plan.start.items():
             range_ = found.get(tp)
             if range_ is None or range_.start != start or range_.end < plan.end[tp]:
-                raise _unreadable(self._settings.name, self._plans.state, tp)
+                raise unreadable(self._settings.name, self._plans.state, tp)
         return [OffsetRange(tp, start, plan.end[tp]) for tp, start in plan.start.items()]
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
@@ -110,14 +118,14 @@ class PlannedRun(SinkRun):
                 self._target.check_kept(self._plans.state.application, self._plans.state.taken)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
-        plan = resumed or self._plans.begin(producer, _ranges(splits), self._reached)  # 1
+        plan = resumed or self._plans.begin(producer, ranges_of(splits), self._reached)  # 1
         failpoint("planned")
         tables: Collection[str]
-        if resumed is not None and self._is_published:
+        if resumed is not None and self._is_verified:
             tables, reports = self._plans.state.announced, self._judged_twice(splits)
         else:
             tables, reports = self._attempt(producer, plan, splits)  # 2, 3
-        if not any(map(_ended_early, reports)):
+        if not any(map(ended_early, reports)):
             return self._published(producer, plan, tables, splits, reports)
         self._target.discard(plan)
         if resumed is not None or len(self._plans.state.announced) > 1:
@@ -131,12 +139,12 @@ class PlannedRun(SinkRun):
         self, producer: TransactionalProducer, splits: list[SinkSplit], reports: list[SinkReport]
     ) -> None:
         """As a plan of its own, what comes before the records that end the run."""
-        splits = _before(splits, reports)
+        splits = before(splits, reports)
         if not splits:
             return
-        plan = self._plans.begin(producer, _ranges(splits), self._reached)
+        plan = self._plans.begin(producer, ranges_of(splits), self._reached)
         tables, reports = self._attempt(producer, plan, splits)
-        if not any(map(_ended_early, reports)):
+        if not any(map(ended_early, reports)):
             self._published(producer, plan, tables, splits, reports)
 
     def _published(
@@ -159,7 +167,7 @@ class PlannedRun(SinkRun):
         self._plans.finish(producer, self._reached)  # 6
         failpoint("after-final-commit")
         self._count(list(zip(splits, reports, strict=True)), only_bad=self._is_published)
-        self._is_published = False
+        self._is_published = self._is_verified = False
         self._learned, self._why_again = False, "there are more records"
         return plan.end
 
@@ -189,6 +197,9 @@ class PlannedRun(SinkRun):
             try:
                 tables = self._target.write(records)
                 records.check_complete(self._settings.name)
+            except ConnectError:
+                self._target.discard(plan)
+                raise
             except (PySparkException, Py4JError) as error:
                 if self._jobs.learn_from(error):
                     self._target.discard(plan)
@@ -196,21 +207,36 @@ class PlannedRun(SinkRun):
                 if not stopped(error):
                     raise job_error(error, spark.version) from error
                 reports = self._judged(splits, reporting=not self._settings.errors.tolerant)
-                if not any(map(_ended_early, reports)):
-                    raise _contradiction(self._settings.name, plan) from error
+                if not any(map(ended_early, reports)):
+                    raise contradiction(self._settings.name, plan) from error
                 return announced, reports
         failpoint("after-last-write")
         if records.bad:
-            judged = self._judged_twice(splits) if records.unknown else self._judged(splits, reporting=True)
-            return tables, judged
+            return tables, self._judged_after(records, splits)
         reports = [SinkReport(n, split.end, result={}) for n, split in enumerate(splits)]
         reports[0].written, reports[0].filtered = records.written, records.filtered
         return tables, reports
 
+    def _judged_after(self, records: KafkaPlanRecords, splits: list[SinkSplit]) -> list[SinkReport]:
+        """What the records are, some of which were bad when they were written.
+
+        :raises RetriableError: those that are good by now are not those that were written.
+        """
+        reports = self._judged(splits, reporting=not records.unknown)
+        if any(map(ended_early, reports)):
+            return reports
+        judged = tuple(sum(getattr(each, name) for each in reports) for name in _COUNTS)
+        if records.counts != judged:
+            records.count_again()
+        if records.counts != judged:
+            self._target.discard(records.plan)
+            raise judged_otherwise(self._settings.name, records.plan, records.counts, judged)
+        return self._judged(splits, reporting=True) if records.unknown else reports
+
     def _judged_twice(self, splits: list[SinkSplit]) -> list[SinkReport]:
         """What the records are if it is not certain that all are understood: dead letters are written when they are."""
         reports = self._judged(splits, reporting=False)
-        return reports if any(map(_ended_early, reports)) else self._judged(splits, reporting=True)
+        return reports if any(map(ended_early, reports)) else self._judged(splits, reporting=True)
 
     def _announce(self, producer: TransactionalProducer, tables: Collection[str]) -> None:
         self._plans.announce(producer, tables, self._reached)
@@ -236,51 +262,3 @@ class PlannedRun(SinkRun):
         failpoint("second-look")
         found = self._by_spark(None, splits, reporting=reporting)
         return sorted((SinkReport(**facts) for facts in found), key=lambda report: report.index)
-
-
-def _ranges(splits: list[SinkSplit]) -> list[SinkSplit]:
-    """Of each topic-partition one."""
-    ranges: dict[TopicPartition, SinkSplit] = {}
-    for split in splits:
-        known = ranges.get(split.topic_partition, split)
-        ranges[split.topic_partition] = replace(
-            split, start=min(known.start, split.start), end=max(known.end, split.end)
-        )
-    return [ranges[tp] for tp in sorted(ranges)]
-
-
-def _ended_early(report: SinkReport) -> bool:
-    """Whether something of the split does not count."""
-    return report.stopped or report.result is None
-
-
-def _contradiction(name: str, plan: SinkPlan) -> InternalError:
-    return InternalError(
-        f"connector {name}: a record has stopped plan {plan.identity} from being written, and none is found that must"
-        " not be skipped; no offsets were committed"
-    )
-
-
-def _before(splits: list[SinkSplit], reports: list[SinkReport]) -> list[SinkSplit]:
-    """The parts of the splits before what has ended them."""
-    _, reached = contiguous(splits, reports)
-    cut_off = [replace(split, end=min(split.end, reached[split.topic_partition])) for split in splits]
-    return [split for split in cut_off if split.end > split.start]
-
-
-def _altered(name: str, state: PlanState) -> RunWarning:
-    text = (
-        f"an interrupted run has announced plan {state.number} to {', '.join(state.announced)}, and offsets were"
-        " altered since then: it is not completed. What the tables have of it, they keep"
-    )
-    return RunWarning(Kind.OFFSETS, f"connector {name}: {text}")
-
-
-def _unreadable(name: str, state: PlanState, topic_partition: TopicPartition) -> DataError:
-    tables = ", ".join(state.announced)
-    return DataError(
-        f"connector {name}: an interrupted run has announced offsets {state.plan.start[topic_partition]} to"
-        f" {state.plan.end[topic_partition] - 1} of {topic_partition} to {tables}, and not all of them can be read any"
-        " more. Compare the tables with the topic, then alter the connector's offsets (`kconnect offsets alter`): the"
-        " plan is dropped, and runs resume there"
-    )

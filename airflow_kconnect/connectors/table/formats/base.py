@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
@@ -76,8 +77,12 @@ class Table(ABC):
         return self.spark.table(self.name).isEmpty()
 
     @abstractmethod
-    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
-        """Write rows that have its columns. `staged` says whether readers can see them."""
+    def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
+        """Write rows that have its columns. `staged` says whether readers can see them.
+
+        :param count: of them.
+        :raises DataError: what it says that it has taken is another number.
+        """
 
     @abstractmethod
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
@@ -85,6 +90,13 @@ class Table(ABC):
 
         :param rows: its columns, and the column `deleted`.
         :param deleted: name of a BOOLEAN column: the row with these keys is to go, if there is one. None: none is.
+        :raises DataError: it says that it has written fewer rows than it was given.
+        """
+
+    def check(self, plan: SinkPlan, count: RowCount) -> None:
+        """Compare what it has of a plan, which another run has written, with the rows that it would be given.
+
+        :raises DataError: it has another number of them.
         """
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
@@ -109,3 +121,36 @@ class Table(ABC):
 
     def discard(self, plan: SinkPlan) -> None:
         """Forget what is staged."""
+
+    def miscounted(self, plan: SinkPlan, written: int, given: int, remedy: str) -> DataError:
+        """The error about a plan of which it has not taken what it was given."""
+        return DataError(
+            f"connector {self.settings.connector}: Spark was to write {given:,} rows of plan {plan.identity} into table"
+            f" {self.name}, and has written {written:,}. {remedy}"
+        )
+
+
+def counted(rows: DataFrame, deleted: str | None = None) -> tuple[DataFrame, RowCount]:
+    """Rows that are counted when they are written.
+
+    :param deleted: name of a BOOLEAN column: these rows do not count.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    observation = Observation()
+    number = F.count(F.lit(1)) if deleted is None else F.count_if(~F.coalesce(F.col(f"`{deleted}`"), F.lit(False)))
+
+    def exact() -> int:
+        row = rows.agg(number.alias("rows")).first()
+        assert row is not None
+        return int(row["rows"])
+
+    def observed() -> int | None:
+        try:
+            return int(observation.get["rows"])
+        except Py4JJavaError:  # there is no such part in what Spark has run in the end
+            return None
+
+    return rows.observe(observation, number.alias("rows")), RowCount(observed, exact)

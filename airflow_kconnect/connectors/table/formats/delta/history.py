@@ -12,6 +12,7 @@ from airflow_kconnect.connect.connector.planned import SinkPlan
 _PLAN, _ATTEMPT, _RANGES = "kconnect.plan", "kconnect.attempt", "kconnect.ranges"
 _BEFORE_ALL = -1
 _REPLACING = ("CREATE OR REPLACE TABLE", "REPLACE TABLE")
+_MERGED, _ADDED = ("numTargetRowsInserted", "numTargetRowsUpdated"), ("numOutputRows",)
 _WRITTEN = {"files": ("numFiles", "numTargetFilesAdded"), "bytes": ("numOutputBytes", "numTargetBytesAdded")}
 
 
@@ -64,6 +65,17 @@ class Commit:
     def undoes(self) -> bool:
         """Whether commits before it have no effect any more."""
         return self.restores is not None or self.restores_ms is not None or self.operation.startswith(_REPLACING)
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether it has looked for rows by their keys."""
+        return self.operation == "MERGE"
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows it has added or changed; None: the table does not say it."""
+        found = [self.metrics.get(metric) for metric in (_MERGED if self.is_merge else _ADDED)]
+        return None if None in found else sum(int(each or 0) for each in found)
 
     def written(self) -> dict[str, Any]:
         """How many files and bytes the commit has added."""

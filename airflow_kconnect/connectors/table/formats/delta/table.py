@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError, first_line
+from airflow_kconnect.connect.positions_text import resume_command
+from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.evolution import Change
-from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.formats.delta import ddl
-from airflow_kconnect.connectors.table.formats.delta.history import Commit, Mark, last_plan, marked
+from airflow_kconnect.connectors.table.formats.delta.commits import commits
+from airflow_kconnect.connectors.table.formats.delta.history import Commit, last_plan, marked
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame
     from pyspark.sql import types as T
 
 _APPLICATION = "spark.databricks.delta.write.txnAppId"
@@ -26,7 +29,6 @@ _VERSION = "spark.databricks.delta.write.txnVersion"
 _MARK = "spark.databricks.delta.commitInfo.userMetadata"
 _FORGETS = "delta.setTransactionRetentionDuration"
 _ATTEMPTS = 10
-_FIRST_COMMITS = 8
 _ABSENT = {
     "TABLE_OR_VIEW_NOT_FOUND",
     "SCHEMA_NOT_FOUND",
@@ -94,17 +96,23 @@ class DeltaTable(Table):
             return False
         raise DataError(
             f"table {self.name}: whether it has plan {plan.identity} cannot be told: it was restored or replaced since"
-            f" the plan was written, or has forgotten it (`{_FORGETS}`). Compare the table with the topics, then alter"
-            " the connector's offsets (`kconnect offsets alter`) to where it is to resume"
+            f" the plan was written, or has forgotten it (`{_FORGETS}`). Compare the table with the topics"
+            f"{self._remedy(plan)}"
         )
+
+    def _remedy(self, plan: SinkPlan) -> str:
+        if not plan.ranges:
+            return ", then alter the connector's offsets (`kconnect offsets alter`) to where it is to resume"
+        after, again = (resume_command(self.settings.connector, at) for at in (plan.end, plan.start))
+        return f". If it has the plan, `{after}` resumes after it; otherwise `{again}` has it written again"
 
     def last_plan(self, application: str) -> int | None:
         if self.columns() is None:
             return None
         return self._newest(application, self._accepted(application))[0]
 
-    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
-        self._write(plan, lambda: self._append(rows))
+    def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
+        self._write(plan, lambda: self._append(rows), count)
 
     def _append(self, rows: DataFrame) -> None:
         writer = rows.writeTo(self.name)
@@ -127,6 +135,8 @@ class DeltaTable(Table):
             + f" VALUES ({', '.join(f's.{column}' for column in columns)})"
         )
 
+        rows, count = counted(rows, deleted)
+
         def write() -> None:
             if self.is_empty():  # no key has to be looked for
                 self._append(rows if deleted is None else rows.where(f"NOT {quoted(deleted)}").drop(deleted))
@@ -135,7 +145,7 @@ class DeltaTable(Table):
 
         rows.createTempView(view)
         try:
-            self._write(plan, write)
+            self._write(plan, write, count)
         finally:
             self.spark.catalog.dropTempView(view)
 
@@ -151,9 +161,28 @@ class DeltaTable(Table):
     def discard(self, plan: SinkPlan) -> None:
         self._facts.pop(plan.identity, None)
 
-    def _write(self, plan: SinkPlan, write: Callable[[], object]) -> None:
+    def check(self, plan: SinkPlan, count: RowCount) -> None:
+        own = (plan.application, plan.number)
+        marked_so = (each for each in self._commits() if each.mark and (each.mark.application, each.mark.number) == own)
+        if (commit := next(marked_so, None)) is not None:
+            self._check(plan, commit, count)
+
+    def _check(self, plan: SinkPlan, commit: Commit, count: RowCount) -> None:
+        if commit.rows is None or (given := count.unlike(commit.rows, at_least=commit.is_merge)) is None:
+            return
+        raise self.miscounted(
+            plan,
+            commit.rows,
+            given,
+            f"They are its version {commit.version}, and no offsets were committed. An extension of Spark"
+            " (`spark.sql.extensions`) takes rows away, or adds some: remove it. Then bring the table back to version"
+            f" {commit.version - 1} (`RESTORE TABLE`), or add what is missing{self._remedy(plan)}",
+        )
+
+    def _write(self, plan: SinkPlan, write: Callable[[], object], count: RowCount | None) -> None:
         """Write once; what another writer has changed in between is seen by the next attempt.
 
+        :raises DataError: the table has not taken as many rows as there are.
         :raises RetriableError: another run has written the plan at the same time, or others are too fast.
         """
         from py4j.protocol import Py4JJavaError
@@ -173,6 +202,8 @@ class DeltaTable(Table):
             commit = self._commit_of(attempt, plan)
             if commit is None:
                 raise self._overtaken(plan)
+            if count is not None:
+                self._check(plan, commit, count)
             self._facts[plan.identity] = {**commit.written(), "snapshots": 1, "snapshot": commit.version}
             return
         raise RetriableError(f"table {self.name}: other writers were faster {_ATTEMPTS} times; try again")
@@ -234,31 +265,7 @@ class DeltaTable(Table):
         return None
 
     def _commits(self) -> Iterator[Commit]:
-        """The history, the newest commit first, as far as it is wanted."""
-        limit, seen = _FIRST_COMMITS, None
-        while True:
-            rows = self.spark.sql(f"DESCRIBE HISTORY {self.name} LIMIT {limit}").collect()
-            for row in rows:
-                if seen is None or row["version"] < seen:
-                    seen = row["version"]
-                    yield self._commit(row)
-            if len(rows) < limit:
-                return
-            limit *= 8
-
-    def _commit(self, row: Row) -> Commit:
-        parameters = row["operationParameters"] or {}
-        is_restore = row["operation"] == "RESTORE"
-        version, time = (parameters.get(name) if is_restore else None for name in ("version", "timestamp"))
-        return Commit(
-            row["version"],
-            row["operation"],
-            int(row["timestamp"].timestamp() * 1000),
-            Mark.read(row["userMetadata"]),
-            row["operationMetrics"] or {},
-            int(version) if version else None,
-            self._java.java.sql.Timestamp.valueOf(time).getTime() if time and not version else None,
-        )
+        return commits(self.spark, self.name)
 
     def _property(self, name: str) -> str | None:
         found = self._snapshot().metadata().configuration().get(name)

@@ -25,6 +25,8 @@ _LONGEST_RANGES = 4000
 
 Write = Callable[[TableState], bool]
 """Writes rows by Spark, into a table that is in this state; returns whether they only count in this very state."""
+Check = Callable[[Snapshot], None]
+"""Raises an error if what was staged is not all that should be."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,13 @@ class Publication:
 
     :param spark: the session that writes: no other connector has it.
     :param write: is called again if another writer has changed the table in between.
+    :param check: is called for what it has staged, each time.
     """
 
     def __init__(
-        self, spark: SparkSession, access: TableAccess, plan: SinkPlan, write: Write, patience: Patience
+        self, spark: SparkSession, access: TableAccess, plan: SinkPlan, write: Write, check: Check, patience: Patience
     ) -> None:
-        self._spark, self._access, self._plan, self._write = spark, access, plan, write
+        self._spark, self._access, self._plan, self._write, self._check = spark, access, plan, write, check
         self._patience = patience
         self._staged: Staged | None = None
 
@@ -73,6 +76,7 @@ class Publication:
                 with understood(self._access.subject):
                     raise
             snapshot = self._found(attempt)
+            self._check(snapshot)
             if not is_bound or snapshot.parent == state.current:
                 self._staged = Staged(snapshot, state.uuid, is_bound)
                 return

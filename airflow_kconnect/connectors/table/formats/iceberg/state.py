@@ -14,6 +14,7 @@ ATTEMPT, RANGES = "kconnect.attempt", "kconnect.ranges"
 _PLAN = "kconnect.plan."
 _PARTITION = "partitions."
 _LONGEST_KEY = 200
+_MERGED, _SORTS_OF_ROWS = "spark.merge-into.num-target-rows-", ("copied", "inserted", "updated")
 _FACTS = {"files": "added-data-files", "bytes": "added-files-size", "records": "added-records"}
 
 
@@ -44,6 +45,12 @@ class Snapshot:
     def is_append(self) -> bool:
         """Whether it only adds rows."""
         return self.summary.get("operation") == "append"
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has added or changed. A merge that writes files again has copied others, too."""
+        copied, inserted, updated = (int(self.summary.get(_MERGED + what, "0")) for what in _SORTS_OF_ROWS)
+        return inserted + updated if copied > 0 else int(self.summary.get("added-records", "0"))
 
     def facts(self) -> dict[str, Any]:
         """What it has added, for the report; partitions only if the table has `write.summary.partition-limit`."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.evolution import Change
-from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
 from airflow_kconnect.connectors.table.formats.iceberg.definition import (
     COPY_ON_WRITE,
@@ -26,13 +27,18 @@ from airflow_kconnect.connectors.table.formats.iceberg.definition import (
 from airflow_kconnect.connectors.table.formats.iceberg.evolution import change_columns
 from airflow_kconnect.connectors.table.formats.iceberg.merging import merge_statement, optional_keys
 from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience
-from airflow_kconnect.connectors.table.formats.iceberg.publication import Publication, Write
-from airflow_kconnect.connectors.table.formats.iceberg.state import TableState
+from airflow_kconnect.connectors.table.formats.iceberg.publication import Check, Publication, Write
+from airflow_kconnect.connectors.table.formats.iceberg.state import Snapshot, TableState
 from airflow_kconnect.connectors.table.formats.iceberg.upkeep import IcebergUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql import types as T
+
+_NOT_ALL = (
+    "Nothing of the plan is visible, and no offsets were committed. An extension of Spark (`spark.sql.extensions`) or"
+    " the catalog takes rows away, or adds some: remove it, then run again"
+)
 
 
 class IcebergTable(Table):
@@ -78,16 +84,18 @@ class IcebergTable(Table):
     def is_empty(self) -> bool:
         return self._access.read().state.is_empty
 
-    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
+    def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
         def write(state: TableState) -> bool:
             self._append(rows, state)
             return False
 
         self._prepare({WAP: "true"})
-        self._stage(plan, write)
+        self._stage(plan, write, self._checking(plan, count))
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
         state = self._prepare({WAP: "true", MODE: MERGE_ON_READ, FANOUT: "false"})
+        rows, count = counted(rows, deleted)
+        others = set(rows.columns) - {*keys, deleted}  # without any, rows that are there are left as they are
         if not state.is_empty and state.properties.get(MODE, COPY_ON_WRITE) == COPY_ON_WRITE:
             # Spark would read the records twice: first to find the files that it has to write again.
             rows = rows.localCheckpoint(eager=True)
@@ -99,7 +107,7 @@ class IcebergTable(Table):
                 self._merge(rows, keys, deleted)
             return True
 
-        self._stage(plan, write)
+        self._stage(plan, write, self._checking(plan, count if others else None, at_least=True))
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
         publication = self._publications.pop(plan.identity, None)
@@ -118,8 +126,17 @@ class IcebergTable(Table):
     def discard(self, plan: SinkPlan) -> None:
         self._publications.pop(plan.identity, None)
 
-    def _stage(self, plan: SinkPlan, write: Write) -> None:
-        publication = Publication(self.spark, self._access, plan, write, self.patience)
+    def _checking(self, plan: SinkPlan, count: RowCount | None, *, at_least: bool = False) -> Check:
+        """:param at_least: the table may have several rows with the same keys."""
+
+        def check(staged: Snapshot) -> None:
+            if count is not None and (given := count.unlike(staged.rows, at_least=at_least)) is not None:
+                raise self.miscounted(plan, staged.rows, given, _NOT_ALL)
+
+        return check
+
+    def _stage(self, plan: SinkPlan, write: Write, check: Check) -> None:
+        publication = Publication(self.spark, self._access, plan, write, check, self.patience)
         publication.stage()
         self._publications[plan.identity] = publication
 

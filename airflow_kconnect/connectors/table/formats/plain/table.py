@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.row_counts import RowCount, soon
 from airflow_kconnect.connectors.table.evolution import Change
-from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.formats.plain.options import describes_itself, place_of, with_table
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import types as T
 
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
+_NOT_ALL = (
+    "They are visible, and no offsets were committed: a later run adds them again. An extension of Spark"
+    " (`spark.sql.extensions`) takes rows away, or adds some: remove it, remove these rows, then run again"
+)
 _NO_FILES = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
 
@@ -59,11 +64,16 @@ class PlainTable(Table):
     def last_plan(self, application: str) -> int | None:
         return None
 
-    def append(self, plan: SinkPlan, rows: DataFrame) -> None:
+    def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
+        rows, last = counted(rows)
         if self._has_name:
             rows.write.mode("append").options(**self._options).insertInto(self.name)
         else:
             self._written(rows, self.settings.partition_by).mode("append").save(self._place)
+        # The format does not say what it has written: this is what Spark's writer has got.
+        written = soon(last.observed) or 0
+        if count is not None and (given := count.unlike(written)) is not None:
+            raise self.miscounted(plan, written, given, _NOT_ALL)
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
         raise ConfigError({"insert.mode": [f"is upsert, but rows are only appended to {self.settings.format}"]})

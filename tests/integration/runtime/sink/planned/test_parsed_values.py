@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,21 +22,36 @@ FIRST = [record(id=n, name=f"n{n}") for n in range(150)]
 SCHEMALESS = {"value.converter.schemas.enable": "false"}
 
 
-def test_a_value_that_is_not_parsed_is_written_with_the_others(
-    run_here: Run, tables: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learnt: list[bool] = []
+@pytest.fixture
+def learnt(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each job that has failed: whether that was because of such a value."""
+    found: list[bool] = []
     own = jobs.SinkJobs.learn_from
 
     def learn_from(self: jobs.SinkJobs, error: Exception) -> bool:
-        learnt.append(own(self, error))
-        return learnt[-1]
+        found.append(own(self, error))
+        return found[-1]
 
     monkeypatch.setattr(jobs.SinkJobs, "learn_from", learn_from)
+    return found
+
+
+def test_a_value_that_is_not_parsed_is_written_with_the_others(run_here: Run, tables: Lake, learnt: list[bool]) -> None:
     topic = tables.topic(*FIRST, record(id=150, name="x").replace("150", "150.0"), None)
     assert run_here(tables.config(topic)).records["written"] == 151
     assert sorted(row.id for row in tables.rows(topic)) == list(range(151))
     assert learnt == [True]
+
+
+def test_tables_that_had_the_plan_before_such_a_value_was_found_are_compared_and_counted_once(
+    run_here: Run, tables: Lake, tmp_path: Path, learnt: list[bool]
+) -> None:
+    topics = tables.topic(*FIRST), tables.topic(*FIRST, record(id=150, name="x").replace("150", "150.0"))
+    name = f"delta.`{tmp_path}/${{topic}}`"
+    report = run_here(tables.config(*topics, **{"table.format": "delta", "table.name.format": name}))
+    assert report.records == {"read": 301, "written": 301, "filtered": 0, "dead_lettered": 0}
+    counts = [tables.spark.table(name.replace("${topic}", topic)).count() for topic in topics]
+    assert counts == [150, 151] and learnt == [True]
 
 
 def test_a_bad_record_among_them_is_the_only_one_that_is_not_written(run_here: Run, tables: Lake) -> None:

@@ -8,7 +8,14 @@ import pytest
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connectors.table.formats.delta.history import Commit, Mark, in_effect, last_plan, marked
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.table.formats.delta.history import (
+    Commit,
+    Mark,
+    in_effect,
+    last_plan,
+    marked,
+)
 
 OURS = "shop-1"
 
@@ -22,7 +29,8 @@ def foreign(version: int) -> Commit:
 
 
 def plan(version: int, number: int, application: str = OURS) -> Commit:
-    return Commit(version, "WRITE", version * 10, Mark(application, number, f"attempt-{version}"))
+    starts = {TopicPartition("t", number % 2): number * 100}
+    return Commit(version, "WRITE", version * 10, Mark(application, number, f"attempt-{version}", starts))
 
 
 def restore(version: int, **to: Any) -> Commit:
@@ -90,3 +98,16 @@ def test_what_others_write_is_no_mark(text: str | None) -> None:
 )
 def test_the_report_has_files_and_bytes(metrics: dict[str, str], facts: dict[str, Any]) -> None:
     assert Commit(1, "WRITE", 0, metrics=metrics).written() == facts
+
+
+@pytest.mark.parametrize(
+    ("operation", "metrics", "rows"),
+    [
+        ("WRITE", {"numOutputRows": "5"}, 5),
+        ("WRITE", {}, None),
+        ("MERGE", {"numOutputRows": "9", "numTargetRowsInserted": "2", "numTargetRowsUpdated": "3"}, 5),
+        ("MERGE", {"numOutputRows": "9"}, None),
+    ],
+)
+def test_rows_that_were_only_copied_do_not_count(operation: str, metrics: dict[str, str], rows: int | None) -> None:
+    assert Commit(1, operation, 10, metrics=metrics).rows == rows

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connectors.table.formats.iceberg.state import TableState, plan_property
+from airflow_kconnect.connectors.table.formats.iceberg.state import Snapshot, TableState, plan_property
 
 APPLICATION = "orders-0123456789ab"
 
@@ -20,6 +20,11 @@ def snapshot(number: int, parent: int | None, **summary: str) -> dict[str, Any]:
 
 def staged(plan: int) -> dict[str, str]:
     return {"wap.id": f"{APPLICATION}:{plan}"}
+
+
+def merged(copied: int, inserted: int, updated: int) -> dict[str, str]:
+    counts = {"copied": copied, "inserted": inserted, "updated": updated}
+    return {f"spark.merge-into.num-target-rows-{name}": str(count) for name, count in counts.items()}
 
 
 def state(*snapshots: dict[str, Any], current: int | None, properties: Mapping[str, str] | None = None) -> TableState:
@@ -109,3 +114,17 @@ def test_partitions_are_known_if_the_table_keeps_them_in_its_snapshots() -> None
     summary = {"partitions.day=2026-11-26": "added-data-files=1", "partitions.day=2026-11-25": "added-data-files=2"}
     found = state(snapshot(1, None, **summary), current=1).snapshots[1].facts()
     assert found["partitions"] == ["day=2026-11-25", "day=2026-11-26"]
+
+
+@pytest.mark.parametrize(
+    ("summary", "rows"),
+    [
+        ({"added-records": "5"}, 5),
+        ({}, 0),
+        ({"added-records": "9", **merged(4, 2, 3)}, 5),
+        ({"added-records": "4", **merged(0, 2, 3)}, 4),
+        ({"added-records": "9", **merged(-1, -1, -1)}, 9),
+    ],
+)
+def test_rows_that_a_merge_has_only_copied_do_not_count(summary: dict[str, str], rows: int) -> None:
+    assert Snapshot(1, None, summary).rows == rows
