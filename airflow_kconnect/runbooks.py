@@ -17,6 +17,7 @@ _SYMPTOMS = {
     "broker-unavailable": r"no Kafka broker answers at|reading to the end is blocked|nothing arrived for \d+ s before",
     "table-lost-plans": "it was restored, replaced or created again",
     "table-forgot-plans": r"whether it has plan \S+ cannot be told",
+    "table-unknown-plans": r"Kafka knows none|is the last that Kafka knows",
     "table-miscounted": "Spark was to write",
     "table-conflicts": "other writers were faster",
     "small-files": "readers are slow with files below",

@@ -8,6 +8,7 @@ end: an older run cannot announce anything any more.
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -33,6 +34,8 @@ class PlanState:
     :param ranges: of the last one while it is unfinished.
     :param announced: the tables that it has to be in.
     :param taken: the number of the last plan that each table took.
+    :param accepted: the user has said since then where the connector resumes.
+    :param doubt: an error that ends all runs until the user has.
     """
 
     application: str
@@ -40,6 +43,8 @@ class PlanState:
     ranges: tuple[SinkSplit, ...] = ()
     announced: tuple[str, ...] = ()
     taken: Mapping[str, int] = field(default_factory=dict)
+    accepted: bool = False
+    doubt: str = ""
 
     @property
     def plan(self) -> SinkPlan:
@@ -149,7 +154,7 @@ class SinkPlans:
         """The plan will be visible in these tables. :raises FencedError: a newer run has begun."""
         names = tuple(sorted({*self.state.announced, *tables}))
         if names != self.state.announced:
-            self._write(producer, replace(self.state, announced=names), reached)
+            self._write(producer, replace(self.state, announced=names, accepted=False), reached)
 
     def finish(self, producer: TransactionalProducer, reached: Mapping[TopicPartition, int]) -> None:
         """The plan is in all of its tables, and the positions are those after it."""
@@ -161,10 +166,20 @@ class SinkPlans:
         if self.state.ranges:
             self._write(producer, replace(self.state, ranges=(), announced=()), reached)
 
+    def doubt(self, producer: TransactionalProducer, error: str) -> None:
+        """Tables have plans that are not known: no run begins before the user has looked at them.
+
+        :raises FencedError: a newer run has begun; it knows them.
+        """
+        self._write(producer, replace(self.state, doubt=error), {})
+
     def accept(self, producer: TransactionalProducer) -> None:
-        """The user says where the connector resumes: tables may have lost what they took before."""
-        if self.state.taken:
-            self._write(producer, replace(self.state, taken={}), {})
+        """The user says where the connector resumes: tables may have lost what they took before, or have more than is
+        known. So plans are numbered from the present second on: that is higher than whatever tables have. A plan that
+        is to be completed keeps its number.
+        """
+        number = self.state.number if self.state.ranges else max(self.state.number + 1, int(time.time()))
+        self._write(producer, replace(self.state, number=number, taken={}, accepted=True, doubt=""), {})
 
     def _write(self, producer: TransactionalProducer, state: PlanState, reached: Mapping[TopicPartition, int]) -> None:
         producer.begin()

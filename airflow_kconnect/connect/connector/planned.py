@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
@@ -57,6 +57,27 @@ class SinkPlan:
     def end(self) -> dict[TopicPartition, int]:
         """The offset after the last one of each topic-partition."""
         return {range_.topic_partition: range_.end for range_ in self.ranges}
+
+
+@dataclass(frozen=True)
+class KnownPlans:
+    """What Kafka knows about the plans of a sink when a run begins.
+
+    :param application: who numbers them. :param number: of the last one.
+    :param taken: the number of the last plan that each table took.
+    :param begins: no table has taken one, and no user has said where the connector is to resume.
+    :param reached: where it would resume.
+    """
+
+    application: str
+    number: int
+    taken: Mapping[str, int]
+    begins: bool
+    reached: Mapping[TopicPartition, int]
+
+
+class UnknownPlansError(DataError):
+    """Tables have plans that Kafka does not know: what it says about the next ones cannot be relied on either."""
 
 
 class PlanRecords(ABC):
@@ -167,11 +188,11 @@ class PlannedSinkConnector(SinkConnector):
         :raises DataError: records would be missing.
         """
 
-    def check_kept(self, application: str, last: Mapping[str, int]) -> None:
+    def check_kept(self, known: KnownPlans) -> None:
         """Called before the first plan of a run.
 
-        :param last: the number of the last plan that each table took.
         :raises DataError: a table has lost plans, because it was restored or created again.
+        :raises UnknownPlansError: a table has more of them.
         """
 
     @abstractmethod
@@ -188,6 +209,7 @@ class PlannedSinkConnector(SinkConnector):
         Errors of Spark and py4j may be raised as they are: they fail the run, which is retried.
 
         :raises DataError: a table has not taken as many rows as it was given.
+        :raises UnknownPlansError: a table that was not written before has plans that Kafka does not know.
         :raises ConnectError: any other failure.
         """
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.datasets import Dataset
-from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, PlanRecords, SinkPlan
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.connector.planned import KnownPlans, PlannedSinkConnector, PlanRecords, SinkPlan
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import RunWarning
@@ -20,13 +20,14 @@ from airflow_kconnect.connectors.table.catalogs import use_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
+from airflow_kconnect.connectors.table.kept_plans import KeptPlans
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.replaying import replay_problem, replay_warning, replayed
 from airflow_kconnect.connectors.table.report import TablesReport
 from airflow_kconnect.connectors.table.routing import needed_parts
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, TableSettings
-from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters, lost
+from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,6 +53,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         self._class = table_class(self._settings.format)
         self.exactly_once, self.staged = self._class.exactly_once, self._class.staged
         self._tables = Tables(self._class, self._settings)
+        self._kept = KeptPlans(self._settings.connector)
         self._report = TablesReport()
         self._writer: PlanWriter | None = None
         self.needs = needed_parts(self._settings)
@@ -119,26 +121,12 @@ class SparkTableSinkConnector(PlannedSinkConnector):
     def is_published(self, plan: SinkPlan, table: str) -> bool:
         return self._tables[table].has(plan)
 
-    def check_kept(self, application: str, last: Mapping[str, int]) -> None:
+    def check_kept(self, known: KnownPlans) -> None:
         if not self.exactly_once:
             return  # these tables keep no plans
         # A plan without bad records has nothing for the tables of these, even if it has announced them.
-        last = {name: number for name, number in last.items() if not is_of_dead_letters(name)}
-        if texts := [text for name, number in sorted(last.items()) if (text := self._lost(application, name, number))]:
-            raise DataError(lost("; ".join(texts)))
-        self._plan_writer().taken = last
-
-    def _lost(self, application: str, name: str, number: int) -> str | None:
-        """What a table had and does not have any more. One that is not there may not be needed any more."""
-        table = self._tables[name]
-        if table.columns() is None:
-            return None
-        found = table.last_plan(application)
-        if found is None and not table.has(SinkPlan(application, number, ())):
-            return f"table {name}: it has no plan of this connector, and it took plan {number}"
-        if found is None or found >= number:
-            return None
-        return f"table {name}: plan {found} is the last that it has, and it took plan {number}"
+        names = [name for name in sorted(known.taken) if not is_of_dead_letters(name)]
+        self._kept.check_taken(known, [self._tables[name] for name in names])
 
     def judged(self, frame: RecordFrame) -> DataFrame:
         return self._plan_writer().judged(frame)
@@ -150,7 +138,7 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         if self._writer is None:
             from airflow_kconnect.connectors.table.writing import PlanWriter
 
-            self._writer = PlanWriter(self._settings, self._tables, self.props)
+            self._writer = PlanWriter(self._settings, self._tables, self._kept, self.props)
         return self._writer
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:

@@ -43,11 +43,3 @@ class Tables:
 def is_of_dead_letters(full_name: str) -> bool:
     """Whether it is a table of bad records, by its name."""
     return parts_of(full_name)[-1].endswith(DEAD_LETTERS)
-
-
-def lost(what: str) -> str:
-    """The error about tables that do not have any more what they took."""
-    return (
-        f"{what}: it was restored, replaced or created again. Compare the table with the topics, then alter the"
-        " connector's offsets (`kconnect offsets alter`) to where it is to resume"
-    )

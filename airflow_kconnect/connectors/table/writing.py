@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.planned import PlanRecords
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
@@ -24,6 +24,7 @@ from airflow_kconnect.connectors.table.evolution import EVOLVE, IGNORE
 from airflow_kconnect.connectors.table.evolution import changes as changes_for
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
+from airflow_kconnect.connectors.table.kept_plans import KeptPlans
 from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
 from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, with_suffix
 from airflow_kconnect.connectors.table.rows import rows_of
@@ -39,7 +40,7 @@ from airflow_kconnect.connectors.table.settings import (
 )
 from airflow_kconnect.connectors.table.shapes import is_other_shape, only
 from airflow_kconnect.connectors.table.storage import storage_error
-from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters, lost
+from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters
 from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
 from airflow_kconnect.connectors.table.whitelist import with_only
 
@@ -53,15 +54,14 @@ _RECORD, _NAME, _TEMPORARY = "kconnect_record", "kconnect_name", "kconnect_colum
 class PlanWriter:
     """What a sink has learnt about its tables lasts as long as the run.
 
+    :param kept: what Kafka knows of their plans.
     :param props: the connector's configuration.
     """
 
-    def __init__(self, settings: TableSettings, tables: Tables, props: Mapping[str, str]) -> None:
-        self._settings, self._tables = settings, tables
+    def __init__(self, settings: TableSettings, tables: Tables, kept: KeptPlans, props: Mapping[str, str]) -> None:
+        self._settings, self._tables, self._kept = settings, tables, kept
         self._targets = Targets(settings)
         self._letters = props.get("errors.deadletterqueue.topic.name")
-        self.taken: Mapping[str, int] = {}
-        """The number of the last plan that each table took."""
         self._found: list[Target] = []
         self._left_out: dict[str, dict[str, None]] = {}
 
@@ -72,6 +72,8 @@ class PlanWriter:
             raise ConfigError({"pk.mode": [text]}, self._settings.connector)
         self._found = self._existing(self._targets.find(records))
         names = [target.full_name for target in self._found]
+        for name in names:
+            self._kept.check(self._tables[name])
         if not names:
             _count(records.good(with_routes(records.frame(), self._settings, ()).df)[0])
         elif not self._tables[names[0]].staged:
@@ -192,8 +194,7 @@ class PlanWriter:
         if known is None:
             if not wanted.fields:
                 return wanted
-            if (number := self.taken.get(table.name)) is not None:
-                raise DataError(lost(f"table {table.name}: it is not there, and it took plan {number}"))
+            self._kept.check_there(table)
             return self._created(table, wanted, keys, settings.partition_by)
         if frame.value.absent:
             return known  # records that only delete by their keys: they need no other column, and lack none

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from airflow_kconnect.connect.connector.planned import PlannedSinkConnector, SinkPlan
+from airflow_kconnect.connect.connector.planned import KnownPlans, PlannedSinkConnector, SinkPlan, UnknownPlansError
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -42,8 +42,11 @@ class PlannedRun(SinkRun):
     ) -> None:
         super().__init__(settings, connector, session, dead_letters=dead_letters)
         self._target, self._round_records = connector, connector.plan_records
+        # Replays are other applications: what they leave in tables says nothing about the connector's own plans.
+        self._is_extra = settings.replay is not None or dead_letters
+        name = f"{settings.name}.replay" if self._is_extra else settings.name
         self._plans = SinkPlans(
-            settings.clients, self._admin, settings.offset_topic, self._group, settings.name, self._positions
+            settings.clients, self._admin, settings.offset_topic, self._group, name, self._positions
         )
         self._resumed: SinkPlan | None = None
         self._is_published = self._is_verified = False
@@ -52,6 +55,8 @@ class PlannedRun(SinkRun):
     def _before_planning(self, producer: TransactionalProducer) -> None:
         """Look for a plan that an interrupted run has announced: this run begins with it, unless all is done by now."""
         state = self._plans.read()
+        if state.doubt:
+            raise DataError(state.doubt)
         if not state.announced:
             return  # nothing of it can be visible
         plan = state.plan
@@ -61,8 +66,14 @@ class PlannedRun(SinkRun):
             self._warnings.append(altered(self._settings.name, state))
             return
         self._open()
-        with self._errors_of_spark():
-            self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
+        try:
+            with self._errors_of_spark():
+                self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
+        except DataError:
+            if not state.accepted:
+                raise
+            self._warnings.append(altered(self._settings.name, state))
+            return
         if self._is_published:
             self._notes["completed_plans"] = 1
             # What cannot be staged was visible before it was compared with what was read.
@@ -114,8 +125,8 @@ class PlannedRun(SinkRun):
             self._look_at_samples(splits)
             if self._resumed is None and not self._plans.state.taken:
                 self._target.check_takeover(self._admin, self._settings.clients)
-            with self._errors_of_spark():
-                self._target.check_kept(self._plans.state.application, self._plans.state.taken)
+            with self._errors_of_spark(), self._doubts(producer):
+                self._target.check_kept(self._known())
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
         plan = resumed or self._plans.begin(producer, ranges_of(splits), self._reached)  # 1
@@ -195,7 +206,8 @@ class PlannedRun(SinkRun):
             )
             self._phases.enter("moving records")
             try:
-                tables = self._target.write(records)
+                with self._doubts(producer):
+                    tables = self._target.write(records)
                 records.check_complete(self._settings.name)
             except ConnectError:
                 self._target.discard(plan)
@@ -252,6 +264,20 @@ class PlannedRun(SinkRun):
             yield
         except (PySparkException, Py4JError) as error:
             raise job_error(error, self._session.spark.version) from error
+
+    def _known(self) -> KnownPlans:
+        state = self._plans.state
+        begins = not (state.taken or state.announced or state.accepted or self._is_extra)
+        return KnownPlans(state.application, state.number, state.taken, begins, dict(self._reached))
+
+    @contextmanager
+    def _doubts(self, producer: TransactionalProducer) -> Iterator[None]:
+        """Later runs are to end, too, until the user has said where they begin: numbers will have caught up by then."""
+        try:
+            yield
+        except UnknownPlansError as error:
+            self._plans.doubt(producer, str(error))
+            raise
 
     def _judged(self, splits: list[SinkSplit], *, reporting: bool) -> list[SinkReport]:
         """What the records are, without writing any.

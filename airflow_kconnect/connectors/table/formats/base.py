@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 
@@ -72,6 +74,17 @@ class Table(ABC):
     def last_plan(self, application: str) -> int | None:
         """Number of the last plan that it has of an application; None: it has none, or does not know any more."""
 
+    def lost_starts(self, application: str, number: int) -> dict[TopicPartition, int] | None:
+        """Where the plans begin, up to this number, that it has taken and does not have any more.
+
+        None: it does not know all of them.
+        """
+        return None
+
+    def last_plans(self, connector: str) -> dict[str, int]:
+        """Application -> number of the last plan that it has, of all applications of connectors with this name."""
+        return {}
+
     def is_empty(self) -> bool:
         """Whether it has no rows, so that none has to be found by its key."""
         return self.spark.table(self.name).isEmpty()
@@ -128,6 +141,20 @@ class Table(ABC):
             f"connector {self.settings.connector}: Spark was to write {given:,} rows of plan {plan.identity} into table"
             f" {self.name}, and has written {written:,}. {remedy}"
         )
+
+
+def earliest(starts: Iterable[Mapping[TopicPartition, int]]) -> dict[TopicPartition, int]:
+    """The first offset of each topic-partition."""
+    found: dict[TopicPartition, int] = {}
+    for each in starts:
+        for topic_partition, start in each.items():
+            found[topic_partition] = min(start, found.get(topic_partition, start))
+    return found
+
+
+def applications(connector: str) -> re.Pattern[str]:
+    """What applications of a connector are called, without those of replays: see `stores.sink_plans`."""
+    return re.compile(re.escape(connector) + "-[0-9a-f]{12}")
 
 
 def counted(rows: DataFrame, deleted: str | None = None) -> tuple[DataFrame, RowCount]:

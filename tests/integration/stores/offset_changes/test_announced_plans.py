@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -86,18 +87,21 @@ def test_altered_offsets_drop_it_and_say_so(sink: PlannedSink, name_of_topic: st
         " again"
     )
     state = sink.state()
-    assert (state.number, state.ranges, state.announced) == (1, (), ())
+    assert (state.ranges, state.announced, state.accepted) == ((), (), True)
 
 
 def test_offsets_that_are_set_to_its_beginning_keep_it(sink: PlannedSink, name_of_topic: str) -> None:
     assert sink.alter(entry(place(name_of_topic), {"kafka_offset": 2})) == ALTERED
-    assert sink.state().announced == ("lake.db.orders",)
+    state = sink.state()
+    assert (state.number, state.announced, state.accepted) == (1, ("lake.db.orders",), True)
 
 
-def test_a_reset_drops_it_and_keeps_the_number(sink: PlannedSink) -> None:
-    before = sink.state()
+def test_a_reset_drops_it_and_no_table_has_the_next_number(sink: PlannedSink) -> None:
+    before, now = sink.state(), int(time.time())
     assert sink.reset().startswith(f"{RESET}. Plan 1 (")
-    assert sink.state() == PlanState(before.application, 1)
+    after = sink.state()
+    assert after == PlanState(before.application, after.number, accepted=True)
+    assert after.number >= now
 
 
 def test_altered_offsets_say_that_tables_have_what_they_have(sink: PlannedSink, name_of_topic: str) -> None:
@@ -107,7 +111,7 @@ def test_altered_offsets_say_that_tables_have_what_they_have(sink: PlannedSink, 
         plans.finish(producer, {TopicPartition(name_of_topic, 0): 6})
     assert sink.state().taken == {"lake.db.orders": 1}
     sink.alter(entry(place(name_of_topic), {"kafka_offset": 6}))
-    assert sink.state().taken == {}
+    assert sink.state().taken == {} and sink.state().accepted
 
 
 def test_a_connector_is_not_handed_over_before_it_is_finished(sink: PlannedSink) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.table.formats.base import earliest
 
 _PLAN, _ATTEMPT, _RANGES = "kconnect.plan", "kconnect.attempt", "kconnect.ranges"
 _BEFORE_ALL = -1
@@ -21,11 +23,13 @@ class Mark:
     """What a commit says about the plan that it has written.
 
     :param attempt: no other write has this text.
+    :param starts: the first offsets of the plan.
     """
 
     application: str
     number: int
     attempt: str
+    starts: Mapping[TopicPartition, int] = field(default_factory=dict, compare=False)
 
     @classmethod
     def read(cls, text: str | None) -> Mark | None:
@@ -33,7 +37,8 @@ class Mark:
         try:
             fields = json.loads(text or "null")
             application, _, number = fields[_PLAN].rpartition(":")
-            return cls(application, int(number), fields[_ATTEMPT])
+            starts = {TopicPartition(topic, partition): start for topic, partition, start, _ in fields[_RANGES]}
+            return cls(application, int(number), fields[_ATTEMPT], starts)
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
@@ -99,6 +104,14 @@ def in_effect(commits: Iterable[Commit]) -> Iterator[Commit]:
         version, ms = commit.restores, commit.restores_ms
         if commit.operation.startswith(_REPLACING):
             version = _BEFORE_ALL
+
+
+def lost_starts(commits: Sequence[Commit], application: str, number: int) -> dict[TopicPartition, int] | None:
+    """See `Table.lost_starts`. :param commits: of a whole history or its end, the newest first."""
+    kept = {commit.version for commit in in_effect(commits)}
+    own = [commit.mark for commit in commits if commit.version not in kept and commit.mark is not None]
+    lost = [mark for mark in own if mark.application == application]
+    return earliest(mark.starts for mark in lost) if any(mark.number == number for mark in lost) else None
 
 
 def last_plan(commits: Iterable[Commit], application: str, accepted: int | None) -> tuple[int | None, bool]:

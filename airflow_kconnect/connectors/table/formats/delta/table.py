@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError, first_line
 from airflow_kconnect.connect.positions_text import resume_command
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.evolution import Change
-from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, applications, counted
 from airflow_kconnect.connectors.table.formats.delta import ddl
 from airflow_kconnect.connectors.table.formats.delta.commits import commits
-from airflow_kconnect.connectors.table.formats.delta.history import Commit, last_plan, marked
+from airflow_kconnect.connectors.table.formats.delta.history import Commit, last_plan, lost_starts, marked
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 
@@ -110,6 +111,16 @@ class DeltaTable(Table):
         if self.columns() is None:
             return None
         return self._newest(application, self._accepted(application))[0]
+
+    def lost_starts(self, application: str, number: int) -> dict[TopicPartition, int] | None:
+        return lost_starts(list(self._commits()), application, number)
+
+    def last_plans(self, connector: str) -> dict[str, int]:
+        if self.columns() is None:
+            return {}
+        ours = applications(connector)
+        found = self._java.scala.jdk.javaapi.CollectionConverters.asJava(self._snapshot().transactions())
+        return {name: int(number) for name, number in dict(found).items() if ours.fullmatch(name)}
 
     def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
         self._write(plan, lambda: self._append(rows), count)

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.table.formats.base import earliest
+
 STAGED, PUBLISHED, SOURCE = "wap.id", "published-wap-id", "source-snapshot-id"
 """In a snapshot's summary: the plan that it was staged for; the plan, and the staged snapshot, that it has copied."""
 ATTEMPT, RANGES = "kconnect.attempt", "kconnect.ranges"
@@ -115,6 +118,34 @@ class TableState:
             return None
         text = self.properties.get(plan_property(application))
         return None if text is None else int(text)
+
+    def lost_starts(self, application: str, number: int) -> dict[TopicPartition, int] | None:
+        """See `Table.lost_starts`. A table that was rolled back has the snapshots after that until they expire."""
+        kept = {snapshot.id for snapshot in self.history()}
+        snapshot = next((s for s in self.snapshots.values() if s.number(application) == number), None)
+        starts = []
+        while snapshot is not None and snapshot.id not in kept:
+            if snapshot.number(application) is not None:
+                starts.append(self._starts(snapshot))
+            snapshot = self.snapshots.get(snapshot.parent) if snapshot.parent is not None else None
+        if snapshot is None or not starts or None in starts:
+            return None
+        return earliest(each for each in starts if each is not None)
+
+    def _starts(self, snapshot: Snapshot) -> dict[TopicPartition, int] | None:
+        """The first offsets of its plan. A copy does not say them, and what it has copied does."""
+        source = self.snapshots.get(int(snapshot.summary.get(SOURCE, snapshot.id)))
+        ranges = (source or snapshot).summary.get(RANGES)
+        if ranges is None:
+            return None
+        topics = json.loads(ranges).items()
+        return {
+            TopicPartition(topic, int(p)): start for topic, of_topic in topics for p, (start, _) in of_topic.items()
+        }
+
+    def applications(self) -> list[str]:
+        """Those that have ever published a plan, the end of their names at least."""
+        return [key.removeprefix(_PLAN) for key in self.properties if key.startswith(_PLAN)]
 
     def published(self, staged: int) -> Snapshot | None:
         """What has made a staged snapshot visible; None: it is not visible."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.evolution import Change
-from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
+from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, applications, counted
 from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
 from airflow_kconnect.connectors.table.formats.iceberg.definition import (
     COPY_ON_WRITE,
@@ -80,6 +81,18 @@ class IcebergTable(Table):
     def last_plan(self, application: str) -> int | None:
         view = self._access.look()
         return None if view is None else view.state.last_plan(application)
+
+    def lost_starts(self, application: str, number: int) -> dict[TopicPartition, int] | None:
+        view = self._access.look()
+        return None if view is None else view.state.lost_starts(application, number)
+
+    def last_plans(self, connector: str) -> dict[str, int]:
+        view = self._access.look()
+        if view is None:
+            return {}
+        ours = applications(connector)
+        found = {name: view.state.last_plan(name) for name in view.state.applications() if ours.fullmatch(name)}
+        return {name: number for name, number in found.items() if number is not None}
 
     def is_empty(self) -> bool:
         return self._access.read().state.is_empty

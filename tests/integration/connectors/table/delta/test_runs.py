@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.positions_text import positions_of, positions_request
 from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -174,6 +175,25 @@ def test_a_table_that_was_restored_ends_the_run_until_offsets_are_altered(
     offsets_of(config, worker_props).alter({"offsets": [{"partition": place, "offset": {"kafka_offset": 10}}]})
     run_here(config)
     assert ids(spark, config) == list(range(30))
+
+
+def test_a_plan_that_was_restored_away_is_written_again_by_the_command_of_the_error(
+    spark: SparkSession, config: dict[str, str], send: Send, run_here: Run, worker_props: dict[str, str]
+) -> None:
+    topic = config["topics"]
+    send(topic, range(10))
+    run_here(config)
+    send(topic, range(10, 20))
+    with ending_at("after-visible"):
+        run_here(config)
+    spark.sql(f"RESTORE TABLE {name_of(config)} TO VERSION AS OF 1")
+    with pytest.raises(DataError, match="cannot be told") as error:
+        run_here(config)
+    at = f"--at {topic}:0=10"
+    assert f"{at} && kconnect resume {config['name']}` has it written again" in str(error.value)
+    offsets_of(config, worker_props).alter(positions_request(positions_of([at.removeprefix("--at ")])))
+    run_here(config)
+    assert ids(spark, config) == list(range(20))
 
 
 def lake_conf(tmp_path: Path) -> dict[str, str]:

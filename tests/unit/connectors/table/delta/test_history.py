@@ -14,6 +14,7 @@ from airflow_kconnect.connectors.table.formats.delta.history import (
     Mark,
     in_effect,
     last_plan,
+    lost_starts,
     marked,
 )
 
@@ -98,6 +99,24 @@ def test_what_others_write_is_no_mark(text: str | None) -> None:
 )
 def test_the_report_has_files_and_bytes(metrics: dict[str, str], facts: dict[str, Any]) -> None:
     assert Commit(1, "WRITE", 0, metrics=metrics).written() == facts
+
+
+def test_a_restored_table_knows_where_its_lost_plans_begin() -> None:
+    commits = newest_first(
+        create(0),
+        plan(1, 1),
+        plan(2, 2),
+        foreign(3),
+        plan(4, 3),
+        plan(5, 4),
+        plan(6, 9, "other"),
+        restore(7, restores=1),
+    )
+    assert lost_starts(commits, OURS, 4) == {TopicPartition("t", 0): 200, TopicPartition("t", 1): 300}
+
+
+def test_it_does_not_if_its_history_lacks_the_last_of_them() -> None:
+    assert lost_starts(newest_first(create(0), plan(1, 1), restore(2, restores=0)), OURS, 2) is None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.table.formats.iceberg.state import Snapshot, TableState, plan_property
 
 APPLICATION = "orders-0123456789ab"
@@ -114,6 +115,40 @@ def test_partitions_are_known_if_the_table_keeps_them_in_its_snapshots() -> None
     summary = {"partitions.day=2026-11-26": "added-data-files=1", "partitions.day=2026-11-25": "added-data-files=2"}
     found = state(snapshot(1, None, **summary), current=1).snapshots[1].facts()
     assert found["partitions"] == ["day=2026-11-25", "day=2026-11-26"]
+
+
+def ranges(topic: str, partition: int, start: int) -> dict[str, str]:
+    return {"kconnect.ranges": json.dumps({topic: {str(partition): [start, start + 10]}})}
+
+
+LOST = (
+    snapshot(1, None, **staged(1), **ranges("a", 0, 0)),
+    snapshot(2, 1, **staged(2), **ranges("a", 0, 10)),
+    snapshot(3, 2),  # of another writer
+    snapshot(4, 3, **staged(3), **ranges("b", 1, 0)),
+)
+
+
+def test_a_table_that_was_rolled_back_knows_where_its_lost_plans_begin() -> None:
+    found = state(*LOST, current=1).lost_starts(APPLICATION, 3)
+    assert found == {TopicPartition("a", 0): 10, TopicPartition("b", 1): 0}
+
+
+def test_offsets_of_a_copy_are_those_of_what_it_has_copied() -> None:
+    copy = snapshot(5, 4, **{"published-wap-id": f"{APPLICATION}:4", "source-snapshot-id": "6"})
+    source = snapshot(6, 3, **staged(4), **ranges("a", 0, 20))
+    found = state(*LOST, source, copy, current=4).lost_starts(APPLICATION, 4)
+    assert found == {TopicPartition("a", 0): 20}
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3], ids=["the plan between", "another's", "the last plan"])
+def test_it_does_not_know_them_if_snapshots_have_expired(gone: int) -> None:
+    left = [each for n, each in enumerate(LOST) if n != gone]
+    assert state(*left, current=1).lost_starts(APPLICATION, 3) is None
+
+
+def test_a_table_that_was_created_again_knows_nothing() -> None:
+    assert state(snapshot(7, None), current=7).lost_starts(APPLICATION, 3) is None
 
 
 @pytest.mark.parametrize(
