@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from pyspark.sql import types as T
 
 _MAIN = "main"
+_FILES_MAX, _PARTITIONS_MAX = 500, 20
+"""Each file takes a millisecond."""
+
+log = logging.getLogger("kconnect.tables")
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,26 @@ class TableAccess:
             for key, value in properties.items():
                 update.set(key, value)
             update.commit()
+
+    def partitions(self, snapshot: int) -> list[str]:
+        """Those to which a snapshot has added files, as their paths: the first ones, and none if it cannot be read."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        found: set[str] = set()
+        try:
+            table = self.table()
+            if table is None or table.spec().isUnpartitioned():
+                return []
+            files = table.snapshot(snapshot).addedDataFiles(table.io()).iterator()
+            for _ in range(_FILES_MAX):
+                if len(found) == _PARTITIONS_MAX or not files.hasNext():
+                    break
+                file = files.next()
+                found.add(str(table.specs().get(file.specId()).partitionToPath(file.partition())))
+        except (Py4JError, PySparkException) as error:
+            log.warning("%s: the partitions of snapshot %s: %s", self.subject, snapshot, text_of(error))
+        return sorted(found)
 
     def create(
         self,

@@ -56,7 +56,7 @@ class Snapshot:
         return inserted + updated if copied > 0 else int(self.summary.get("added-records", "0"))
 
     def facts(self) -> dict[str, Any]:
-        """What it has added, for the report; partitions only if the table has `write.summary.partition-limit`."""
+        """What it has added, for the report; partitions if the table has `write.summary.partition-limit`."""
         counts = {name: int(self.summary.get(key, "0")) for name, key in _FACTS.items()}
         partitions = sorted(key.removeprefix(_PARTITION) for key in self.summary if key.startswith(_PARTITION))
         return {**counts, **({"partitions": partitions} if partitions else {})}

@@ -124,7 +124,11 @@ class IcebergTable(Table):
 
     def publish(self, plan: SinkPlan) -> dict[str, Any]:
         publication = self._publications.pop(plan.identity, None)
-        return {} if publication is None else publication.publish()
+        facts = {} if publication is None else publication.publish()
+        if "snapshot" in facts and "partitions" not in facts:
+            partitions = self._access.partitions(facts["snapshot"])
+            facts |= {"partitions": partitions} if partitions else {}
+        return facts
 
     def place(self) -> dict[str, Any]:
         table = self._access.table()

@@ -26,6 +26,7 @@ def test_each_partition_path_has_one_file_whatever_task_has_read_its_rows(make_t
     facts = table.publish(plan(1))
     assert facts["files"] == paths and facts["records"] == 4 * paths
     assert files(table) == [1] * paths
+    assert len(facts["partitions"]) == 20 and set(facts["partitions"]) <= {f"path={n}" for n in range(paths)}
 
 
 def test_rows_are_sorted_by_partition_so_that_one_file_is_open_at_a_time(make_table: MakeTable) -> None:
@@ -46,8 +47,8 @@ def test_tables_of_others_get_sorted_rows_too(make_table: MakeTable) -> None:
     table.publish(plan(1))
     assert files(table) == [1] * 10
     assert "write.spark.fanout.enabled" not in dict(metadata(table).properties())
-    table.merge(plan(2), rows, ["id"], None)
-    table.publish(plan(2))
+    table.merge(plan(2), rows.where("path = 3"), ["id"], None)
+    assert table.publish(plan(2))["partitions"] == ["path=3"]
     assert metadata(table).properties().get("write.spark.fanout.enabled") == "false"
 
 
