@@ -181,6 +181,12 @@ class SinkPlans:
         number = self.state.number if self.state.ranges else max(self.state.number + 1, int(time.time()))
         self._write(producer, replace(self.state, number=number, taken={}, accepted=True, doubt=""), {})
 
+    def forget(self, producer: TransactionalProducer) -> None:
+        """There will be no other plan, and none is unfinished."""
+        producer.begin()
+        producer.produce_patiently(self._topic, None, sink_plan_key(self._group))
+        producer.commit()
+
     def _write(self, producer: TransactionalProducer, state: PlanState, reached: Mapping[TopicPartition, int]) -> None:
         producer.begin()
         producer.produce_patiently(self._topic, state.encode(), sink_plan_key(self._group))

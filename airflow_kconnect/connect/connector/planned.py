@@ -224,6 +224,9 @@ class PlannedSinkConnector(SinkConnector):
     def discard(self, plan: SinkPlan) -> None:
         """Called in place of `publish`, also if `write` has failed: what was staged will not be used."""
 
+    def forget(self, application: str, table: str) -> None:
+        """Remove what a table has only to know which plans of a replay it has. Called when this has ended."""
+
     def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
         """Look after a table: called after `open`, by a job that does nothing else.
 

@@ -149,6 +149,9 @@ class SparkTableSinkConnector(PlannedSinkConnector):
         of_writer = self._writer.warnings() if self._writer else ()
         return [*filter(None, [self._replay_warning]), *self._report.warnings(), *of_writer]
 
+    def forget(self, application: str, table: str) -> None:
+        self._tables[table].forget(application)
+
     def maintain(self, table: str, order: TableUpkeep) -> dict[str, Any]:
         found = self._tables[table]
         if found.columns() is None:

@@ -95,6 +95,24 @@ class PlannedRun(SinkRun):
                 self._target.open(self._session.spark)
             self._opened = True
 
+    def _in_rounds(self, producer: TransactionalProducer, ranges: list[OffsetRange]) -> list[OffsetRange]:
+        left = super()._in_rounds(producer, ranges)
+        if self._settings.replay is not None and not left and self._plans.state.number:
+            self._end(producer)
+        return left
+
+    def _end(self, producer: TransactionalProducer) -> None:
+        """The replay has moved everything: no one will ask which plans of it tables have. One that is killed here is
+        repeated, and finds nothing else to do.
+        """
+        application = self._plans.state.application
+        if self._plans.state.taken:
+            self._open()
+        with self._errors_of_spark():
+            for table in self._plans.state.taken:
+                self._target.forget(application, table)
+        self._plans.forget(producer)
+
     def _taken(self, left: list[OffsetRange], size: int) -> list[OffsetRange]:
         plan = self._resumed
         if plan is None:

@@ -121,6 +121,9 @@ class Table(ABC):
         """
         return {}
 
+    def forget(self, application: str) -> None:
+        """Remove what it knows of the plans of an application, as far as the format can. No one asks for them again."""
+
     def place(self) -> dict[str, Any]:
         """For lineage: ``location``, and ``columns``, each with its name and type; what is not known is left out."""
         schema = self.columns()

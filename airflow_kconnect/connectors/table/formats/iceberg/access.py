@@ -146,6 +146,11 @@ class TableAccess:
                 update.set(key, value)
             update.commit()
 
+    def remove_property(self, key: str) -> None:
+        """Remove a property of the table."""
+        with understood(self.subject):
+            self.read().table.updateProperties().remove(key).commit()
+
     def partitions(self, snapshot: int) -> list[str]:
         """Those to which a snapshot has added files, as their paths: the first ones, and none if it cannot be read."""
         from py4j.protocol import Py4JError

@@ -29,7 +29,7 @@ from airflow_kconnect.connectors.table.formats.iceberg.evolution import change_c
 from airflow_kconnect.connectors.table.formats.iceberg.merging import merge_statement, optional_keys
 from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience
 from airflow_kconnect.connectors.table.formats.iceberg.publication import Check, Publication, Write
-from airflow_kconnect.connectors.table.formats.iceberg.state import Snapshot, TableState
+from airflow_kconnect.connectors.table.formats.iceberg.state import Snapshot, TableState, plan_property
 from airflow_kconnect.connectors.table.formats.iceberg.upkeep import IcebergUpkeep
 
 if TYPE_CHECKING:
@@ -129,6 +129,11 @@ class IcebergTable(Table):
             partitions = self._access.partitions(facts["snapshot"])
             facts |= {"partitions": partitions} if partitions else {}
         return facts
+
+    def forget(self, application: str) -> None:
+        view, key = self._access.look(), plan_property(application)
+        if view is not None and key in view.state.properties:
+            self._access.remove_property(key)
 
     def place(self) -> dict[str, Any]:
         table = self._access.table()

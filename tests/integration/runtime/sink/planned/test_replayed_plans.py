@@ -13,7 +13,12 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.stores.sink_plans import plans_of_all
 from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.sink.planned.test_interrupted_plans import ending_at
 from tests.support import unique
 
 MIDNIGHT = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000)
@@ -54,11 +59,18 @@ class Hourly:
         assert producer.flush(30) == 0
 
     def rows(self) -> list[tuple[int, str]]:
+        found = self._spark.table(self._table).select("id", "text").collect()
+        return sorted((row.id, row.text) for row in found)
+
+    def table_properties(self) -> list[str]:
+        return [row.key for row in self._spark.sql(f"SHOW TBLPROPERTIES {self._table}").collect()]
+
+    @property
+    def _table(self) -> str:
         topic, name = self.config["topics"], self.config["table.name.format"]
         if catalog := self.config.get("table.catalog"):
             topic, name = f"`{topic}`", f"{catalog}.{name}"
-        found = self._spark.table(name.replace("${topic}", topic)).select("id", "text").collect()
-        return sorted((row.id, row.text) for row in found)
+        return name.replace("${topic}", topic)
 
 
 @pytest.fixture(params=["iceberg", pytest.param("delta", marks=pytest.mark.exhaustive)])
@@ -124,3 +136,33 @@ def test_without_coordinates_an_older_row_does_and_the_report_says_so(
     report = run_here(topic.config, interval=Replay(*FIRST_HOUR, unique("key")))
     assert topic.rows() == [*((n, f"first {n}") for n in range(4)), (4, "second 4"), (5, "second 5")]
     assert Kind.TARGET in report.warning_kinds
+
+
+def test_an_ended_replay_leaves_neither_a_property_nor_a_plan_in_kafka(
+    run_here: Run, hourly: Callable[..., Hourly], spark: SparkSession, worker_props: dict[str, str]
+) -> None:
+    topic = hourly(**COORDINATES)
+    if topic.config["table.format"] == "delta":
+        pytest.skip("Delta has no way to remove the number of an application's last transaction")
+    run_here(topic.config)
+    before = _plan_properties(topic), _groups(topic, worker_props)
+    with ending_at("after-final-commit"):
+        run_here(topic.config, interval=Replay(*FIRST_HOUR, "key"))
+    assert len(_plan_properties(topic)) == 2 and len(_groups(topic, worker_props)) == 2
+    run_here(topic.config, interval=Replay(*FIRST_HOUR, "key"))
+    assert (_plan_properties(topic), _groups(topic, worker_props)) == before
+    assert run_here(topic.config, interval=Replay(*FIRST_HOUR, "key")).records["written"] == 0
+    assert topic.rows() == sorted(BOTH)
+
+
+def _plan_properties(topic: Hourly) -> list[str]:
+    rows = topic.table_properties()
+    return [name for name in rows if name.startswith("kconnect.plan.")]
+
+
+def _groups(topic: Hourly, worker_props: dict[str, str]) -> list[str]:
+    """Those of the connector that have plans."""
+    clients = ClientConfigs(worker_props)
+    topic_of_offsets = WorkerConfig.from_props(worker_props).offset_topic
+    known = plans_of_all(clients, GroupAdmin(clients.admin()), topic_of_offsets)
+    return [plan.group for plan in known if topic.config["name"] in plan.group]
