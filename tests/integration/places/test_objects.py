@@ -1,0 +1,138 @@
+"""What Google's and Azure's stores do beyond the contract of places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
+from airflow_kconnect.local.ports import LOOPBACK, free_port
+from airflow_kconnect.places.base import StagedFile
+from airflow_kconnect.places.objects import ObjectsPlace
+from airflow_kconnect.places.registry import open_place
+from tests.support import unique
+from tests.support.stores import Store, azure_store, google_store
+
+
+@pytest.fixture(scope="module", params=["azure", "gs"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with google_store() if request.param == "gs" else azure_store(tmp_path_factory.mktemp("azure")) as made:
+        yield made
+
+
+@pytest.fixture
+def place(store: Store) -> ObjectsPlace:
+    return opened(store)
+
+
+def opened(store: Store, **settings: str) -> ObjectsPlace:
+    place = open_place(f"{store.address}/{unique('place')}", {**store.settings, **settings})
+    assert isinstance(place, ObjectsPlace)
+    return place
+
+
+def staged(place: ObjectsPlace, name: str = "t/a") -> StagedFile:
+    staging = place.stage(name)
+    staging.write(b"text")
+    return staging.finish()
+
+
+def paths(place: ObjectsPlace) -> list[str]:
+    """Of all objects, hidden ones too."""
+    return [name for name, _ in place._objects("")]
+
+
+def a_copy_without_an_answer(place: ObjectsPlace, file: StagedFile) -> None:
+    _, content = place._hidden(file)
+    place._store.copy(content, f"{place._base}{file.name}")
+
+
+class TestFencing:
+    def test_a_run_that_still_writes_what_another_has_discarded_cannot_publish_it(self, place: ObjectsPlace) -> None:
+        staging = place.stage("t/a")
+        staging.write(b"text")
+        for left in place.staged():
+            place.discard(left)
+        with pytest.raises(FencedError):
+            place.publish(staging.finish())
+        assert paths(place) == []
+
+    def test_what_it_has_left_is_found_without_its_marker(self, place: ObjectsPlace) -> None:
+        file = staged(place)
+        marker, _ = place._hidden(file)
+        place._store.delete(marker)
+        assert [each.name for each in place.staged()] == ["t/a"]
+
+    def test_nothing_hidden_is_left_of_a_published_file(self, place: ObjectsPlace) -> None:
+        place.publish(staged(place))
+        assert paths(place) == ["t/a"]
+
+    def test_a_copy_whose_answer_was_lost_is_completed(self, place: ObjectsPlace) -> None:
+        a_copy_without_an_answer(place, file := staged(place))
+        place.publish(file)
+        assert paths(place) == ["t/a"]
+
+    def test_what_was_published_and_half_discarded_is_published(self, place: ObjectsPlace) -> None:
+        a_copy_without_an_answer(place, file := staged(place))
+        marker, _ = place._hidden(file)
+        place._store.delete(marker)
+        place.publish(file)
+        assert paths(place) == ["t/a"]
+
+    def test_a_file_of_its_name_that_another_run_has_published_is_not_taken_for_it(self, place: ObjectsPlace) -> None:
+        old = staged(place)
+        place.discard(old)
+        place.publish(staged(place))
+        with pytest.raises(FencedError):
+            place.publish(old)
+
+    def test_a_shorter_file_is_not_taken_for_it(self, place: ObjectsPlace) -> None:
+        place.publish(file := staged(place))
+        assert not place._is_published(replace(file, size=100))
+
+
+class TestCheck:
+    def test_leaves_nothing(self, place: ObjectsPlace) -> None:
+        place.check()
+        assert paths(place) == []
+
+    def test_a_bucket_that_is_missing(self, store: Store) -> None:
+        scheme, _, rest = store.address.partition("://")
+        _, at, host = rest.partition("@")
+        gone = replace(store, address=f"{scheme}://nosuchplace{at}{host}")
+        with pytest.raises(ConfigError, match="no such bucket or container"):
+            opened(gone).check()
+
+    def test_an_endpoint_that_does_not_answer(self, store: Store) -> None:
+        place = opened(store, **{"store.endpoint": f"http://{LOOPBACK}:{free_port()}/devstoreaccount1"})
+        with pytest.raises(RetriableError, match="no answer; check that its endpoint is right"):
+            place.check()
+
+    def test_a_wrong_key_is_named_without_it(self, store: Store) -> None:
+        if "store.account.key" not in store.settings:
+            pytest.skip("moto checks no login")
+        with pytest.raises(ConfigError, match="does not accept the login") as raised:
+            opened(store, **{"store.account.key": "d3Jvbmc="}).check()
+        assert "d3Jvbmc=" not in str(raised.value)
+
+    def test_a_missing_file_of_certificates(self, store: Store) -> None:
+        with pytest.raises(ConfigError, match=r"store.ca.file.*which cannot be read"):
+            opened(store, **{"store.ca.file": "/no/such.pem"}).check()
+
+
+class TestNames:
+    @pytest.mark.parametrize("name", ["day=2026-01-01/a b", "p=a%2Fb/ü", "p={x}[y]~z/t+0+0000.json.gz"])
+    def test_are_kept_as_they_are(self, place: ObjectsPlace, name: str) -> None:
+        place.publish(staged(place, name))
+        (file,) = place.files()
+        assert file == place.find(name)
+        with place.read(file) as reader:
+            assert reader.read() == b"text"
+
+
+def test_keys_are_in_no_text_of_a_place(place: ObjectsPlace, store: Store) -> None:
+    texts: list[Any] = [str(place), repr(place), repr(place._settings)]
+    assert not any(store.settings.get("store.account.key", "none") in text for text in texts)
