@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.secret_keys import has_secret
+from airflow_kconnect.hooks.cloud_stores import azure, google
 from airflow_kconnect.hooks.fields import Fields, Problem, Settings, settings_of
 from airflow_kconnect.places.address import Address, address
 from airflow_kconnect.places.keys import CONNECTION, PREFIX
@@ -23,7 +24,8 @@ log = logging.getLogger(__name__)
 _AWS_EXTRAS = {"aws_session_token", "region_name", "endpoint_url", "role_arn", "profile_name", "service_config",
                "assume_role_method", "assume_role_kwargs", "external_id", "session_kwargs", "verify",
                "config_kwargs"}  # fmt: skip
-_LOGIN = ("access.key.id", "secret.access.key", "session.token", "profile")
+_LOGIN = ("access.key.id", "secret.access.key", "session.token", "profile", "credentials.file", "credentials.json",
+          "account.key", "sas.token", "tenant.id", "client.id", "client.secret")  # fmt: skip
 _ADDRESSES = ("directory",)
 """Keys that may have the address of a store."""
 
@@ -142,5 +144,10 @@ def _warn_of_others(fields: Fields) -> None:
         log.warning("Extras of an AWS connection without effect on a store: %s", ", ".join(others))
 
 
-_READERS: dict[str, tuple[str, Callable[[Fields], Settings]]] = {"aws": ("s3", _aws)}
+_READERS: dict[str, tuple[str, Callable[[Fields], Settings]]] = {
+    "aws": ("s3", _aws),
+    "google_cloud_platform": ("gs", google),
+    "wasb": ("abfss", azure),
+    "adls": ("abfss", azure),
+}
 """Type -> the scheme of its stores, and what reads it."""
