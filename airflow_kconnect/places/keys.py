@@ -49,7 +49,7 @@ def define_store_keys(config: ConfigDef) -> ConfigDef:
                 "the rights to read, add, create, write, delete and list.", group=KCONNECT)
         .define("store.tenant.id", Type.STRING, None, low, "Azure: the tenant of a service principal.", group=KCONNECT)
         .define("store.client.id", Type.STRING, None, low, "Azure: the client id of a service principal, or of a "
-                "managed identity that a machine has beside others.", group=KCONNECT)
+                "managed identity that is one of several of a machine.", group=KCONNECT)
         .define("store.client.secret", Type.PASSWORD, None, low, "Azure: the secret of a service principal.",
                 group=KCONNECT)
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Google's and Azure's stores: hidden objects, which are copied to their names when a file becomes visible.
 
-What is staged is two objects beside the file: `.name.<id>.tmp`, which is there as long as nobody has discarded it, and
+What is staged is two objects next to the file: `.name.<id>.tmp`, which is there until it is discarded, and
 `.name.<id>.part` with the content. A run that is still writing would bring back a single object that another one has
 removed; so it could not be fenced.
 """
