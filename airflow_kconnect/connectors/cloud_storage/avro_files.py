@@ -40,18 +40,19 @@ class AvroRows:
         self._encoder.finish()
 
 
-def schema_of(shapes: Sequence[Shape], *, may_be_null: bool) -> ConnectSchema:
+def schema_of(shapes: Sequence[Shape], *, alone: str, may_be_null: bool) -> ConnectSchema:
     """The schema that holds the values of all shapes: of structs that with the fields of all.
 
+    :param alone: the field of other values among structs.
     :param may_be_null: there may be no data, whatever the shapes say.
     :raises DataError: there is none.
     """
     schemas = [shape.schema or _TEXT for shape in shapes] or [_TEXT]
-    structs = [schema for schema in schemas if schema.type is SchemaType.STRUCT]
-    if structs and len(structs) < len(schemas):
-        others = [Field("value", schema.as_optional()) for schema in schemas if schema.type is not SchemaType.STRUCT]
-        structs += [replace(structs[0], fields=(field,)) for field in others]
-    found = _united(structs or schemas, "the value")
+    records = [schema for schema in schemas if schema.type is SchemaType.STRUCT]
+    if records:
+        # In the order of shapes: columns and fields belong together by their places.
+        schemas = [schema if schema in records else _around(schema, alone, records[0]) for schema in schemas]
+    found = _united(schemas, f"the {alone}", "")
     if not may_be_null:
         return found
     if found.type is SchemaType.STRUCT:
@@ -59,13 +60,18 @@ def schema_of(shapes: Sequence[Shape], *, may_be_null: bool) -> ConnectSchema:
     return found.as_optional()
 
 
-def _united(schemas: Sequence[ConnectSchema], path: str) -> ConnectSchema:
+def _around(schema: ConnectSchema, name: str, record: ConnectSchema) -> ConnectSchema:
+    return replace(record, fields=(Field(name, schema.as_optional()),))
+
+
+def _united(schemas: Sequence[ConnectSchema], what: str, path: str) -> ConnectSchema:
+    """:param path: names of fields that lead to them."""
     first = schemas[-1]
     if all(schema == first for schema in schemas):
         return first
     optional = any(schema.optional for schema in schemas)
     if all(schema.type is SchemaType.STRUCT for schema in schemas):
-        return replace(first, fields=_members(schemas, path), optional=optional)
+        return replace(first, fields=_members(schemas, what, path), optional=optional)
     for widths in (_WIDTHS, _FLOATS):
         if all(schema.type in widths and schema.name is None for schema in schemas):
             widest = max(schemas, key=lambda schema: widths.index(schema.type))
@@ -75,20 +81,21 @@ def _united(schemas: Sequence[ConnectSchema], path: str) -> ConnectSchema:
                replace(first, optional=optional, default=None, value_schema=None) for schema in schemas)  # fmt: skip
     if not same:
         kinds = ", ".join(sorted({schema.name or schema.type for schema in schemas}))
+        where = f"field `{path}` of {what}" if path else what
         raise DataError(
-            f"{path} is {kinds} in different records, which one Avro file cannot hold: set `format.class` to "
+            f"{where} is {kinds} in different records, which one Avro file cannot hold: set `format.class` to "
             "JsonFormat, or cast it with a transformation"
         )
     if inner is not None:
-        inner = _united([schema.value_schema for schema in schemas if schema.value_schema is not None], path)
+        inner = _united([schema.value_schema for schema in schemas if schema.value_schema is not None], what, path)
     return replace(first, optional=optional, default=None, value_schema=inner)
 
 
-def _members(schemas: Sequence[ConnectSchema], path: str) -> tuple[Field, ...]:
+def _members(schemas: Sequence[ConnectSchema], what: str, path: str) -> tuple[Field, ...]:
     names = dict.fromkeys(field.name for schema in schemas for field in schema.fields)
     members = []
     for name in names:
         found = [field.schema for schema in schemas if (field := schema.field(name)) is not None]
-        member = _united(found, f"{path}.{name}" if path != "the value" else f"field `{name}`")
+        member = _united(found, what, f"{path}.{name}" if path else name)
         members.append(Field(name, member if len(found) == len(schemas) else replace(member, optional=True)))
     return tuple(members)

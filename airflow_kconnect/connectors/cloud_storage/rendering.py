@@ -69,8 +69,9 @@ def _schema(part: Part, frame: RecordFrame) -> ConnectSchema:
     if part is Part.HEADERS:
         header = struct(("key", STRING_SCHEMA), ("value", OPTIONAL_STRING_SCHEMA), name="KafkaHeader")
         return ConnectSchema(SchemaType.ARRAY, value_schema=header)
-    union = frame.value if part is Part.VALUES else frame.key
-    return schema_of(union.shapes, may_be_null=part is Part.KEYS and union.tag is not None)
+    if part is Part.VALUES:
+        return schema_of(frame.value.shapes, alone="value", may_be_null=False)
+    return schema_of(frame.key.shapes, alone="key", may_be_null=frame.key.tag is not None)
 
 
 def _parts(frame: RecordFrame, settings: Settings) -> tuple[dict[str, Column], list[Column]]:

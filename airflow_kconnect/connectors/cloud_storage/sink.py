@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset
-from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.connectors.cloud_storage.keys.classes import Format
 from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, problems, warnings
 from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind, start_problems
+from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
 from airflow_kconnect.places.address import Address, dataset
 from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.keys import check_connection
@@ -32,6 +34,7 @@ from airflow_kconnect.places.registry import open_place
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from airflow_kconnect.connect.data import Shape
     from airflow_kconnect.connect.frame import RecordFrame
 
 REPLAYS = "_replays"
@@ -158,6 +161,17 @@ class CloudStorageSinkConnector(NativeSinkConnector):
 
         self._settings = replace(self._settings, kinds=with_schemas(self._settings, frame))
         return rows(frame, self._settings, self._began_ms, f"{type(self).__module__}.{type(self).__name__}")
+
+    def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        from airflow_kconnect.connectors.cloud_storage.avro_files import schema_of
+        from airflow_kconnect.connectors.cloud_storage.plain import plain_rows
+
+        renderer = plain_rows(self._settings, values, self._began_ms)
+        kind = self._settings.kinds[Part.VALUES]
+        if renderer is not None and kind.format is Format.AVRO:
+            schema = schema_of(values, alone="value", may_be_null=False)
+            self._settings = replace(self._settings, kinds={Part.VALUES: replace(kind, schema=schema)})
+        return renderer
 
     def writer(self) -> SplitWriter:
         from airflow_kconnect.connectors.cloud_storage.writer import CloudStorageWriter

@@ -9,16 +9,19 @@ from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.connectors.cloud_storage.rules.partitions import ByFields, ByTime, Extractor
+from airflow_kconnect.connectors.cloud_storage.rules.partitions import (
+    FIRST_MS,
+    LAST_MS,
+    LONGEST_PATH,
+    NOT_A_FOLDER,
+    ByFields,
+    ByTime,
+    Extractor,
+)
 from airflow_kconnect.converters.types import logical_name
 
 _NUMBERS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 _PATH_TYPES = (*_NUMBERS, SchemaType.BOOLEAN, SchemaType.STRING)
-_NOT_A_FOLDER = r"(^|/)(\.[^/]*)?(/|$)"
-_LONGEST = 600
-"""Bytes of a path of fields: names of objects have at most 1024."""
-# Years 1 to 9999, less a day for the zones.
-_FIRST_MS, _LAST_MS = -62_135_510_400_000, 253_402_214_400_000
 
 Found = tuple[Column, Column]
 """What was found, and why it was not: a text, or null."""
@@ -55,8 +58,10 @@ def path_text(frame: RecordFrame, fields: ByFields) -> Found:
         parts.append(F.concat(F.lit(f"{name}="), text) if fields.labels else text)
         problems.append(problem)
     path = F.concat_ws(fields.delim, *parts)
-    bad = F.when(path.rlike(_NOT_A_FOLDER), F.concat(F.lit("the fields make no path that can be a folder: "), path))
-    long = F.when(F.octet_length(path) > _LONGEST, F.lit(f"the fields make a path of more than {_LONGEST} bytes"))
+    bad = F.when(path.rlike(NOT_A_FOLDER), F.concat(F.lit("the fields make no path that can be a folder: "), path))
+    long = F.when(
+        F.octet_length(path) > LONGEST_PATH, F.lit(f"the fields make a path of more than {LONGEST_PATH} bytes")
+    )
     return path, F.coalesce(*problems, bad, long)
 
 
@@ -70,7 +75,7 @@ def moment(frame: RecordFrame, by_time: ByTime) -> Found:
         column, problem = _of_shapes(frame, by_time.field, _as_moment)
         missing = F.lit(f"field `{by_time.field}` of `timestamp.field` is null, or is not a moment")
     wrong = F.lit("the moment of the record is not within the years 1 to 9999")
-    ends = F.when(~column.between(_FIRST_MS, _LAST_MS), wrong)
+    ends = F.when(~column.between(FIRST_MS, LAST_MS), wrong)
     return column, F.coalesce(problem, F.when(column.isNull(), missing), ends)
 
 

@@ -325,9 +325,16 @@ def test_keys_and_headers_in_avro_have_no_record_around_them(spark: SparkSession
     assert found == {"keys": ["k", None], "headers": [[{"key": "h", "value": "1"}], []]}
 
 
+def test_texts_among_structs_are_a_field_in_avro(spark: SparkSession, tmp_path: Path) -> None:
+    shapes = (Shape(STRING_SCHEMA), Shape(struct(("id", INT64_SCHEMA))))
+    run(sink(tmp_path, **{"format.class": "AvroFormat"}), record_frame(spark, shapes, [(1, (5,)), (0, "x")]))
+    with (tmp_path / "topics/t/partition=0/t+0+0000000000.avro").open("rb") as opened:
+        assert [*fastavro.reader(opened)] == [{"value": None, "id": 5}, {"value": "x", "id": None}]
+
+
 def test_shapes_that_one_avro_file_cannot_hold(spark: SparkSession, tmp_path: Path) -> None:
     shapes = (Shape(struct(("a", INT64_SCHEMA))), Shape(struct(("a", STRING_SCHEMA))))
-    with pytest.raises(DataError, match=r"field `a` is int64, string in different records"):
+    with pytest.raises(DataError, match=r"field `a` of the value is int64, string in different records"):
         run(sink(tmp_path, **{"format.class": "AvroFormat"}), record_frame(spark, shapes, [(0, (1,)), (1, ("x",))]))
 
 

@@ -70,18 +70,18 @@ LONGS = ConnectSchema(SchemaType.ARRAY, value_schema=INT64_SCHEMA)
             struct(("a", INT64_SCHEMA), ("b", STRING_SCHEMA.as_optional())),
         ),
         (
-            shapes(struct(("a", INT32_SCHEMA)), None),
-            struct(("a", INT32_SCHEMA.as_optional()), ("value", STRING_SCHEMA.as_optional())),
+            shapes(None, struct(("a", INT32_SCHEMA))),
+            struct(("value", STRING_SCHEMA.as_optional()), ("a", INT32_SCHEMA.as_optional())),
         ),
     ],
 )
 def test_schema_of_shapes(given: list[Shape], found: ConnectSchema) -> None:
-    assert schema_of(given, may_be_null=False) == found
+    assert schema_of(given, alone="value", may_be_null=False) == found
 
 
 def test_data_that_may_be_missing_are_optional() -> None:
-    assert schema_of(shapes(STRING_SCHEMA), may_be_null=True).optional
-    assert all(field.schema.optional for field in schema_of(shapes(ROW), may_be_null=True).fields)
+    assert schema_of(shapes(STRING_SCHEMA), alone="value", may_be_null=True).optional
+    assert all(field.schema.optional for field in schema_of(shapes(ROW), alone="value", may_be_null=True).fields)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_data_that_may_be_missing_are_optional() -> None:
 )
 def test_shapes_that_no_schema_holds(given: list[Shape]) -> None:
     with pytest.raises(DataError, match="in different records"):
-        schema_of(given, may_be_null=False)
+        schema_of(given, alone="value", may_be_null=False)
 
 
 def test_a_record_that_does_not_fit_is_an_error() -> None:
