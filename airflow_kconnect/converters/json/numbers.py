@@ -32,7 +32,7 @@ def parsed_json(text: Column) -> Column:
 
 
 def without_halves(text: Column) -> Column:
-    """JSON text; what is no JSON in place of one with half of a character."""
+    """JSON text; what is not JSON in place of one with half of a character."""
     from pyspark.sql import functions as F
 
     return text if _version() >= _REFUSES_HALVES else F.when(_has_half(text), "half").otherwise(text)
