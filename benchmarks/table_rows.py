@@ -17,8 +17,8 @@ from rich.console import Console
 
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.frame import RecordFrame, single
-from airflow_kconnect.connectors.table.columns import ColumnSettings, column_type
-from airflow_kconnect.connectors.table.rows import rows_of
+from airflow_kconnect.connectors.table.columns.columns import ColumnSettings, column_type
+from airflow_kconnect.connectors.table.columns.rows import rows_of
 from airflow_kconnect.runtime.process.session import LazySession
 from benchmarks.measure import cpu_seconds
 from benchmarks.session import spark_session

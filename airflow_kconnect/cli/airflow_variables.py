@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from airflow_kconnect.connect.variables.resolver import task_variables
-from airflow_kconnect.connectors.table import catalog_keys
+from airflow_kconnect.connectors.table.catalogs import keys as catalog_keys
 from airflow_kconnect.places import keys as store_keys
 
 _CONNECTIONS = (catalog_keys.CONNECTIONS, store_keys.CONNECTION)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connectors.table.catalog_keys import CONNECTIONS
+from airflow_kconnect.connectors.table.catalogs.keys import CONNECTIONS
 from airflow_kconnect.hooks.fields import Fields, Problem, Settings, settings_of
 
 if TYPE_CHECKING:

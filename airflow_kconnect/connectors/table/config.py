@@ -17,7 +17,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, FAIL, IGNORE, SCHEMA_CHANGE, define_schema_change
-from airflow_kconnect.connectors.table.catalog_keys import define_catalog_keys
+from airflow_kconnect.connectors.table.catalogs.keys import define_catalog_keys
 from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import (
     ADD,

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.error_cells import DATA_EXCEPTION, MESSAGE, RECORD_ERROR
-from airflow_kconnect.connectors.table.routing import ROUTE, TOPIC, name_format
+from airflow_kconnect.connectors.table.routing.routing import ROUTE, TOPIC, name_format
 from airflow_kconnect.connectors.table.settings import Routing
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import RunWarning
 from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
-from airflow_kconnect.connectors.table.catalog_keys import check_connections, with_catalog
-from airflow_kconnect.connectors.table.catalogs import use_catalog
+from airflow_kconnect.connectors.table.catalogs.catalogs import use_catalog
+from airflow_kconnect.connectors.table.catalogs.keys import check_connections, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
 from airflow_kconnect.connectors.table.datasets import table_datasets
 from airflow_kconnect.connectors.table.formats.registry import table_class
@@ -24,10 +24,10 @@ from airflow_kconnect.connectors.table.kept_plans import KeptPlans
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.replaying import replay_problem, replay_warning, replayed
 from airflow_kconnect.connectors.table.report import TablesReport
-from airflow_kconnect.connectors.table.routing import needed_parts
+from airflow_kconnect.connectors.table.routing.routing import needed_parts
+from airflow_kconnect.connectors.table.routing.tables import Tables, is_of_dead_letters
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, TableSettings
-from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

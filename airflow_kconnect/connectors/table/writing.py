@@ -16,19 +16,24 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
+from airflow_kconnect.connectors.table.catalogs.storage import storage_error
 from airflow_kconnect.connectors.table.changes import Changes, changes_of, without_tombstones
-from airflow_kconnect.connectors.table.columns import COLUMNS as SCHEMALESS_COLUMNS
-from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
+from airflow_kconnect.connectors.table.columns.columns import COLUMNS as SCHEMALESS_COLUMNS
+from airflow_kconnect.connectors.table.columns.columns import ColumnSettings, wanted_columns
+from airflow_kconnect.connectors.table.columns.evolution import EVOLVE, IGNORE
+from airflow_kconnect.connectors.table.columns.evolution import changes as changes_for
+from airflow_kconnect.connectors.table.columns.rows import rows_of
+from airflow_kconnect.connectors.table.columns.schemaless import expected_objects
+from airflow_kconnect.connectors.table.columns.shapes import is_other_shape, only
 from airflow_kconnect.connectors.table.dead_letters import COLUMNS, dead_letter_rows, is_bad, of_topic
-from airflow_kconnect.connectors.table.evolution import EVOLVE, IGNORE
-from airflow_kconnect.connectors.table.evolution import changes as changes_for
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 from airflow_kconnect.connectors.table.kept_plans import KeptPlans
-from airflow_kconnect.connectors.table.routes import READ_FROM, ROUTES
-from airflow_kconnect.connectors.table.routing import TABLE, full_name, own_name, with_suffix
-from airflow_kconnect.connectors.table.rows import rows_of
-from airflow_kconnect.connectors.table.schemaless import expected_objects
+from airflow_kconnect.connectors.table.routing.routes import READ_FROM, ROUTES
+from airflow_kconnect.connectors.table.routing.routing import TABLE, full_name, own_name, with_suffix
+from airflow_kconnect.connectors.table.routing.tables import Tables, is_of_dead_letters
+from airflow_kconnect.connectors.table.routing.targets import Target, Targets, with_routes
+from airflow_kconnect.connectors.table.routing.whitelist import with_only
 from airflow_kconnect.connectors.table.settings import (
     ADD,
     DEAD_LETTERS,
@@ -38,11 +43,6 @@ from airflow_kconnect.connectors.table.settings import (
     UPSERT,
     TableSettings,
 )
-from airflow_kconnect.connectors.table.shapes import is_other_shape, only
-from airflow_kconnect.connectors.table.storage import storage_error
-from airflow_kconnect.connectors.table.tables import Tables, is_of_dead_letters
-from airflow_kconnect.connectors.table.targets import Target, Targets, with_routes
-from airflow_kconnect.connectors.table.whitelist import with_only
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

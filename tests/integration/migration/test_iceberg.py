@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connectors.table.control_topic import event_of
+from airflow_kconnect.connectors.table.iceberg.control_topic import event_of
 from tests.integration.migration.conftest import Side, wait_until
 from tests.support import unique
 from tests.support.connect.iceberg import NEWEST, iceberg_folder

@@ -10,7 +10,7 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from airflow_kconnect.connectors.table.settings import Routing, TableSettings

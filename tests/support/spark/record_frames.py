@@ -13,8 +13,8 @@ from pyspark.sql.types import VariantVal
 
 from airflow_kconnect.connect.error_cells import record_error
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.columns import ColumnSettings
-from airflow_kconnect.connectors.table.rows import rows_of
+from airflow_kconnect.connectors.table.columns.columns import ColumnSettings
+from airflow_kconnect.connectors.table.columns.rows import rows_of
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connectors.table.catalog_keys import CONNECTIONS
+from airflow_kconnect.connectors.table.catalogs.keys import CONNECTIONS
 from airflow_kconnect.hooks.variables import look_up, with_login
 
 SINK = {"name": "orders", "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector"}

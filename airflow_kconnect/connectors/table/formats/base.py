@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import types as T
 
-    from airflow_kconnect.connectors.table.evolution import Change
+    from airflow_kconnect.connectors.table.columns.evolution import Change
     from airflow_kconnect.connectors.table.settings import TableSettings
 
 

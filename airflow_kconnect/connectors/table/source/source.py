@@ -24,8 +24,8 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
-from airflow_kconnect.connectors.table.catalog_keys import check_connections, with_catalog
-from airflow_kconnect.connectors.table.catalogs import use_catalog
+from airflow_kconnect.connectors.table.catalogs.catalogs import use_catalog
+from airflow_kconnect.connectors.table.catalogs.keys import check_connections, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, below
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.source.config import (

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.table.catalogs import hadoop_settings, use_catalog
+from airflow_kconnect.connectors.table.catalogs.catalogs import hadoop_settings, use_catalog
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.local.ports import free_port

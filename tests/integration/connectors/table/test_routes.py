@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.frame import RecordFrame, single
-from airflow_kconnect.connectors.table.routes import READ_FROM, is_same, topic_of
+from airflow_kconnect.connectors.table.routing.routes import READ_FROM, is_same, topic_of
 from airflow_kconnect.converters.header_text.converter import SimpleHeaderConverter
 from airflow_kconnect.runtime.sink.reader import with_topic, with_topic_partition
 from airflow_kconnect.transforms.base import Scope

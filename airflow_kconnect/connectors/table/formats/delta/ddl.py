@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T
 
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
+from airflow_kconnect.connectors.table.columns.types import nullable
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
 from airflow_kconnect.connectors.table.identifiers import column_path, quoted
-from airflow_kconnect.connectors.table.types import nullable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.positions_text import resume_command
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connect.upkeep import TableUpkeep
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, applications, counted
 from airflow_kconnect.connectors.table.formats.delta import ddl
 from airflow_kconnect.connectors.table.formats.delta.commits import commits

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
-from airflow_kconnect.connectors.table.storage import storage_error
+from airflow_kconnect.connectors.table.catalogs.storage import storage_error
 
 Chain = list[tuple[str, str]]
 """Class and text of an exception and its causes, the outermost first."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
 from airflow_kconnect.connectors.table.formats.iceberg.errors import is_conflict, text_of, understood
 from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience

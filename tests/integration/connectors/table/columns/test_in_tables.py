@@ -8,12 +8,12 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
-from airflow_kconnect.connectors.table.evolution import changes
+from airflow_kconnect.connectors.table.columns.columns import ColumnSettings, wanted_columns
+from airflow_kconnect.connectors.table.columns.evolution import changes
+from airflow_kconnect.connectors.table.columns.rows import rows_of
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition
 from airflow_kconnect.connectors.table.formats.registry import table_class
 from airflow_kconnect.connectors.table.identifiers import identifier, quoted
-from airflow_kconnect.connectors.table.rows import rows_of
 from airflow_kconnect.connectors.table.settings import Routing, TableSettings
 from tests.support import unique
 from tests.support.spark.record_frames import fields, frame_of, message

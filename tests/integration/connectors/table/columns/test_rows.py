@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
+from airflow_kconnect.connectors.table.columns.columns import ColumnSettings, wanted_columns
 from tests.support.spark.record_frames import decimal, fields, frame_of, logical, message, written
 
 IGNORE = ColumnSettings(evolution={"add": "ignore", "widen": "ignore", "optional": "ignore"})

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.columns import ColumnSettings, wanted_columns
-from airflow_kconnect.connectors.table.evolution import Change, changes
-from airflow_kconnect.connectors.table.schemaless import type_of
+from airflow_kconnect.connectors.table.columns.columns import ColumnSettings, wanted_columns
+from airflow_kconnect.connectors.table.columns.evolution import Change, changes
+from airflow_kconnect.connectors.table.columns.schemaless import type_of
 from tests.support.spark.record_frames import frame_of, written
 
 IGNORE = ColumnSettings(evolution={"add": "ignore", "widen": "ignore", "optional": "ignore"})

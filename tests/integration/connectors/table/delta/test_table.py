@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
 from airflow_kconnect.connectors.table.formats.delta.table import DeltaTable
 from tests.integration.connectors.table.delta.conftest import MakeTable, plan

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connectors.jdbc.driver.class_path import add_jar, application_loader
-from airflow_kconnect.connectors.table.catalog_keys import BUNDLES
+from airflow_kconnect.connectors.table.catalogs.keys import BUNDLES
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
 from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable

@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connectors.jdbc.driver.class_path import add_jar, application_loader
 from airflow_kconnect.connectors.jdbc.driver.drivers import DRIVERS, driver_jars
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
 from tests.integration.connectors.table.iceberg.conftest import MakeTable
 from tests.support.databases.postgres import PostgresServer
 from tests.support.spark.iceberg import append, check, found, merge, plan, rows, twin, use

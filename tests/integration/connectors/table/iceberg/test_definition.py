@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connectors.table.evolution import Change
+from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from tests.integration.connectors.table.iceberg.conftest import MakeTable

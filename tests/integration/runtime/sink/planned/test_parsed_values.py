@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame
 
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
-from airflow_kconnect.connectors.table import rows, writing
+from airflow_kconnect.connectors.table import writing
+from airflow_kconnect.connectors.table.columns import rows
 from airflow_kconnect.runtime.sink import jobs
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.conftest import Lake, record

@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.routing import ROUTE, TOPIC, by_record, name_format
+from airflow_kconnect.connectors.table.routing.routing import ROUTE, TOPIC, by_record, name_format
 from airflow_kconnect.connectors.table.settings import Routing, TableSettings
 
 if TYPE_CHECKING:

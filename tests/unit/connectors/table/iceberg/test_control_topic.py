@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connectors.table.control_topic import Event, event_of
+from airflow_kconnect.connectors.table.iceberg.control_topic import Event, event_of
 from tests.support.connect.iceberg import event
 
 

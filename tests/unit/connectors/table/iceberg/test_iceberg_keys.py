@@ -7,7 +7,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connect.validation.connector import inspect_connector, validate_connector
-from airflow_kconnect.connectors.table.iceberg_sink import IcebergSinkConnector
+from airflow_kconnect.connectors.table.iceberg.sink import IcebergSinkConnector
 from airflow_kconnect.connectors.table.settings import APPEND, UPSERT, TableSettings
 
 CONFIG = {

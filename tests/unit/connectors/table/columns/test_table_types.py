@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
-from airflow_kconnect.connectors.table.types import common, holds, is_checked, promoted
+from airflow_kconnect.connectors.table.columns.types import common, holds, is_checked, promoted
 from airflow_kconnect.connectors.types import merged, same
 from tests.support.spark.column_types import NUMBERS, SCALARS, TYPES
 

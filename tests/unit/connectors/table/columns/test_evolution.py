@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import types as T
 
-from airflow_kconnect.connectors.table.evolution import Change, changes
+from airflow_kconnect.connectors.table.columns.evolution import Change, changes
 from tests.support.spark.column_types import TYPES
 
 INT, LONG, TEXT = T.IntegerType(), T.LongType(), T.StringType()

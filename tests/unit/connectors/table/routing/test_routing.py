@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connectors.table.identifiers import parts_of
-from airflow_kconnect.connectors.table.routing import full_name, name_format, own_name, table_of, with_suffix
+from airflow_kconnect.connectors.table.routing.routing import full_name, name_format, own_name, table_of, with_suffix
 from airflow_kconnect.connectors.table.settings import Routing
 
 LAKE = Routing("shop.${topic}", prefix=("lake",))

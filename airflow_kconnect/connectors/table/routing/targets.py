@@ -12,10 +12,18 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.connector.planned import PlanRecords
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.routes import ERROR, READ_FROM, ROUTES, constant, is_same, routed, topic_of
-from airflow_kconnect.connectors.table.routing import TOPIC, by_record, full_name, table_of
+from airflow_kconnect.connectors.table.columns.shapes import PartShape, ShapeBook, only, shapes_of
+from airflow_kconnect.connectors.table.routing.routes import (
+    ERROR,
+    READ_FROM,
+    ROUTES,
+    constant,
+    is_same,
+    routed,
+    topic_of,
+)
+from airflow_kconnect.connectors.table.routing.routing import TOPIC, by_record, full_name, table_of
 from airflow_kconnect.connectors.table.settings import TableSettings
-from airflow_kconnect.connectors.table.shapes import PartShape, ShapeBook, only, shapes_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

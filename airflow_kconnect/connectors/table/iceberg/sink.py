@@ -10,10 +10,10 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.hosting.keys import HOSTED
-from airflow_kconnect.connectors.table.catalog_keys import with_catalog
-from airflow_kconnect.connectors.table.control_topic import files_left
+from airflow_kconnect.connectors.table.catalogs.keys import with_catalog
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
-from airflow_kconnect.connectors.table.iceberg_keys import (
+from airflow_kconnect.connectors.table.iceberg.control_topic import files_left
+from airflow_kconnect.connectors.table.iceberg.keys import (
     CATALOG,
     CATALOG_KEYS,
     CREATE,
@@ -23,7 +23,7 @@ from airflow_kconnect.connectors.table.iceberg_keys import (
     iceberg_config,
     table_settings,
 )
-from airflow_kconnect.connectors.table.iceberg_rules import iceberg_errors, iceberg_warnings
+from airflow_kconnect.connectors.table.iceberg.rules import iceberg_errors, iceberg_warnings
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.settings import TableSettings
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector

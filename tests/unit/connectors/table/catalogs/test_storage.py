@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.connectors.table.storage import storage_error
+from airflow_kconnect.connectors.table.catalogs.storage import storage_error
 
 FULL = """org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times
 Caused by: java.io.IOException: No space left on device

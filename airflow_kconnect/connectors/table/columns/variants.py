@@ -11,9 +11,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from airflow_kconnect.connectors.table.casts import exact_decimal, from_text, moment_of_millis
-from airflow_kconnect.connectors.table.evolution import FAIL
-from airflow_kconnect.connectors.table.fitting import Fit, Rules, among, first_problem, misfit, null_problem
+from airflow_kconnect.connectors.table.columns.casts import exact_decimal, from_text, moment_of_millis
+from airflow_kconnect.connectors.table.columns.evolution import FAIL
+from airflow_kconnect.connectors.table.columns.fitting import Fit, Rules, among, first_problem, misfit, null_problem
 from airflow_kconnect.connectors.table.identifiers import quoted
 
 _STEP = re.compile("[A-Za-z0-9_]+")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connectors.table.catalog_keys import database_of, patience_of
+from airflow_kconnect.connectors.table.catalogs.keys import database_of, patience_of
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 
 if TYPE_CHECKING:

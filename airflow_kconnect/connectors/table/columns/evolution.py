@@ -8,7 +8,7 @@ from typing import Literal
 
 from pyspark.sql import types as T
 
-from airflow_kconnect.connectors.table.types import holds, is_checked, promoted
+from airflow_kconnect.connectors.table.columns.types import holds, is_checked, promoted
 from airflow_kconnect.connectors.types import same
 
 Kind = Literal["add", "widen", "optional"]

@@ -6,7 +6,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
-from airflow_kconnect.connectors.table.catalog_keys import BUNDLES, BUNDLES_KEY, bundles_of, patience_of, with_catalog
+from airflow_kconnect.connectors.table.catalogs.keys import BUNDLES, BUNDLES_KEY, bundles_of, patience_of, with_catalog
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from airflow_kconnect.connect.data import ConnectSchema, SchemaType
 from airflow_kconnect.connect.error_cells import stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connectors.json_keys import with_text_keys
-from airflow_kconnect.connectors.table.casts import moment_of_millis
-from airflow_kconnect.connectors.table.columns import (
+from airflow_kconnect.connectors.table.columns.casts import moment_of_millis
+from airflow_kconnect.connectors.table.columns.columns import (
     COLUMNS,
     JSON,
     KEY,
@@ -29,10 +29,17 @@ from airflow_kconnect.connectors.table.columns import (
     members_of,
     wanted_columns,
 )
-from airflow_kconnect.connectors.table.evolution import FAIL
-from airflow_kconnect.connectors.table.fitting import Fit, Rules, first_problem, fit, null_problem, struct_problems
+from airflow_kconnect.connectors.table.columns.evolution import FAIL
+from airflow_kconnect.connectors.table.columns.fitting import (
+    Fit,
+    Rules,
+    first_problem,
+    fit,
+    null_problem,
+    struct_problems,
+)
+from airflow_kconnect.connectors.table.columns.variants import Place, fit_variant, look, members_fit
 from airflow_kconnect.connectors.table.identifiers import quoted
-from airflow_kconnect.connectors.table.variants import Place, fit_variant, look, members_fit
 from airflow_kconnect.converters.base import choose
 from airflow_kconnect.converters.base64_text import base64_text
 from airflow_kconnect.converters.types import spark_type

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import SchemaType, Shape
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.table.identifiers import quoted
-from airflow_kconnect.connectors.table.routes import ERROR
+from airflow_kconnect.connectors.table.routing.routes import ERROR
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

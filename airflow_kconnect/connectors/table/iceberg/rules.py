@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.validation.jdbc_parameters import is_refused, refused_in
-from airflow_kconnect.connectors.table.catalog_keys import catalog_problem
-from airflow_kconnect.connectors.table.iceberg_keys import (
+from airflow_kconnect.connectors.table.catalogs.keys import catalog_problem
+from airflow_kconnect.connectors.table.iceberg.keys import (
     BRANCH,
     CATALOG_KEYS,
     CDC_FIELD,

@@ -9,7 +9,7 @@ from typing import Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connectors.table.catalog_keys import SPARK_CATALOG, TYPES, define_catalog_keys
+from airflow_kconnect.connectors.table.catalogs.keys import SPARK_CATALOG, TYPES, define_catalog_keys
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
 from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connectors.table.identifiers import parts_of
-from airflow_kconnect.connectors.table.routing import own_name
+from airflow_kconnect.connectors.table.routing.routing import own_name
 from airflow_kconnect.connectors.table.settings import APPEND, DEAD_LETTERS, TableSettings
 
 if TYPE_CHECKING:

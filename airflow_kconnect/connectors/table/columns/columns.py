@@ -10,9 +10,9 @@ from pyspark.sql import types as T
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType, Shape, struct
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.evolution import EVOLVE
-from airflow_kconnect.connectors.table.schemaless import inferred_columns
-from airflow_kconnect.connectors.table.types import common, nullable
+from airflow_kconnect.connectors.table.columns.evolution import EVOLVE
+from airflow_kconnect.connectors.table.columns.schemaless import inferred_columns
+from airflow_kconnect.connectors.table.columns.types import common, nullable
 from airflow_kconnect.connectors.types import merged
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
 

@@ -11,9 +11,9 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.json_keys import with_text_keys
-from airflow_kconnect.connectors.table.casts import checked, widened
-from airflow_kconnect.connectors.table.evolution import FAIL, IGNORE
-from airflow_kconnect.connectors.table.types import holds, is_checked
+from airflow_kconnect.connectors.table.columns.casts import checked, widened
+from airflow_kconnect.connectors.table.columns.evolution import FAIL, IGNORE
+from airflow_kconnect.connectors.table.columns.types import holds, is_checked
 from airflow_kconnect.connectors.types import same
 from airflow_kconnect.converters.types import spark_type
 

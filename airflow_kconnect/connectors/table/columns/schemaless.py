@@ -13,8 +13,8 @@ from pyspark.sql import types as T
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, struct
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
+from airflow_kconnect.connectors.table.columns.variants import Place
 from airflow_kconnect.connectors.table.identifiers import quoted
-from airflow_kconnect.connectors.table.variants import Place
 from airflow_kconnect.connectors.types import merged
 
 FIELDS_MAX = 5_000

@@ -1,0 +1,1 @@
+"""Catalogs of Iceberg: their keys, and how a session gets one."""
