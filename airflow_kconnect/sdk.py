@@ -86,7 +86,7 @@ from airflow_kconnect.connect.errors import (
     RefusedError,
     RetriableError,
 )
-from airflow_kconnect.connect.frame import ABSENT, BatchFrame, RecordFrame, Union, single
+from airflow_kconnect.connect.frame import ABSENT, BatchFrame, ExpectedObjects, RecordFrame, Union, single
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
@@ -160,6 +160,7 @@ __all__ = [
     "Encoded",
     "ErrantRecordReporter",
     "ExactlyOnceSupport",
+    "ExpectedObjects",
     "FencedError",
     "Field",
     "Headers",
