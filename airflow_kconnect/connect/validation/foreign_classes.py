@@ -13,7 +13,8 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"io\.debezium\.connector\.(?!mongodb|spanner).*", "JdbcSource reads the same tables, but sees no deletes"),
     (
         r".*(S3|Gcs|GCS|Azure\w*|Hdfs\d?|HDFS|Adls\w*|DataLake\w*)(Sink|Source)(Connector)?",
-        "DirectorySink writes files to a folder that all machines of Spark see",
+        "DirectorySink writes files into folders and stores; S3Sink, GcsSink and AzureBlobStorageSink have the keys of "
+        "Confluent's sinks",
     ),
     (
         r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Hudi)\w*",

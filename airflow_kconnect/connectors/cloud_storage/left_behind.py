@@ -11,26 +11,38 @@ from airflow_kconnect.places.base import Place, PlacedFile
 
 
 class LeftBehind:
-    """Found when a run begins; so is what a Connect cluster has left that was killed."""
+    """What runs have left that were killed; so is what a Connect cluster has left."""
 
     def __init__(self, place: Place, layout: Layout) -> None:
         self._place, self._layout = place, layout
-        self._files: dict[TopicPartition, list[tuple[int, PlacedFile]]] = {}
+        self._start: Mapping[TopicPartition, int] = {}
+        self._files: dict[TopicPartition, list[tuple[int, PlacedFile]]] | None = None
 
-    def find(self, start: Mapping[TopicPartition, int]) -> None:
-        """Discard what is staged, and remember what is visible from these offsets on.
-
-        The visible files stay, although their offsets are not committed: their records are correct. They are removed
-        when these offsets are written again, and not before: if Kafka no longer has the records, the only copy would be
-        lost.
-        """
+    def discard_staged(self, start: Mapping[TopicPartition, int]) -> None:
+        """Called when a run begins, with its offsets: what older runs have staged can no longer become visible."""
+        self._start = start
         for topic in dict.fromkeys(partition.topic for partition in start):
             for staged in self._place.staged(self._layout.topic(topic)):
                 named = self._layout.named(topic, staged.name)
                 if named and TopicPartition(topic, named.partition) in start:
                     self._place.discard(staged)
+
+    def look(self) -> None:
+        """Remember what is visible from the run's first offsets on. Called before the run publishes its first files.
+
+        They are older runs' files if all that this run has staged can be published afterwards: a newer run would have
+        discarded it before it published anything. So runs that write nothing need not list a bucket.
+
+        The visible files stay, although their offsets are not committed: their records are correct. They are removed
+        when these offsets are written again, and not before: if Kafka no longer has the records, the only copy would be
+        lost.
+        """
+        if self._files is not None:
+            return
+        self._files = {}
+        for topic in dict.fromkeys(partition.topic for partition in self._start):
             for partition, offset, file in self.visible(topic):
-                if partition in start and offset >= start[partition]:
+                if partition in self._start and offset >= self._start[partition]:
                     self._files.setdefault(partition, []).append((offset, file))
 
     def visible(self, topic: str) -> Iterator[tuple[TopicPartition, int, PlacedFile]]:
@@ -41,7 +53,7 @@ class LeftBehind:
 
     def remove(self, split: SinkSplit, end: int, published: Set[str]) -> Iterator[str]:
         """Remove what was left at the offsets of a split, but for what was replaced by a file of the same name."""
-        for offset, file in self._files.get(split.topic_partition, ()):
+        for offset, file in (self._files or {}).get(split.topic_partition, ()):
             mine = split.start <= offset < end and file.name not in published
             if mine and self._place.remove(file):
                 yield file.name

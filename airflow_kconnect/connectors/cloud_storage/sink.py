@@ -48,6 +48,7 @@ class CloudStorageSinkConnector(NativeSinkConnector):
 
     exactly_once = True
     ordered = True
+    check_is_quick = False
     bucket_key: str
     """The key with the bucket's name, for messages."""
 
@@ -154,7 +155,7 @@ class CloudStorageSinkConnector(NativeSinkConnector):
             raise ConfigError({self.bucket_key: texts}) if texts else error from error
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        self._left_behind.find(start)
+        self._left_behind.discard_staged(start)
 
     def render(self, frame: RecordFrame) -> DataFrame:
         from airflow_kconnect.connectors.cloud_storage.rendering import rows, with_schemas
@@ -181,21 +182,23 @@ class CloudStorageSinkConnector(NativeSinkConnector):
     def commit(self, results: Results) -> dict[str, Any]:
         """Make the files of a round visible; what was visible at these offsets is removed.
 
-        1 Publish: each file appears complete. One that is missing was removed by a newer run when that run began.
-        2 Remove the files that a killed run left at the same offsets: it may have had other settings, or another time
-          of the day, so they may be in other folders. Only files that existed when this run began may be removed: later
-          ones are those of a newer run.
+        1 Look at what is there, if nothing was published so far: see `LeftBehind.look`.
+        2 Publish: each file appears complete. One that is missing was removed by a newer run when that run began.
+        3 Remove the files that a killed run left at the same offsets: it may have had other settings, or another time
+          of the day, so they may be in other folders.
 
         :raises FencedError: a staged file is missing.
         """
         files = [file for _, facts in results for file in facts["files"]]
         staged = [StagedFile.from_json(each) for file in files for each in file["staged"]]
+        if staged:
+            self._left_behind.look()  # 1
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-publish") as pool:
-            list(pool.map(self._place.publish, staged))  # 1
+            list(pool.map(self._place.publish, staged))  # 2
         published = {file.name for file in staged}
         removed = [
             name for split, facts in results for name in self._left_behind.remove(split, facts["end"], published)
-        ]  # 2
+        ]  # 3
         self._place.settle([*published, *removed])
         records = sum(file["records"] for file in files)
         return {"files": len(staged), "records": records, "replaced_files": len(removed)}

@@ -6,6 +6,7 @@ import datetime
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -140,6 +141,25 @@ def test_late_records_join_the_open_file_of_their_hour(spark: SparkSession, tmp_
         "topics/t/day=01/hour=01/t+0+0000000001.json": [1, 3],
         "topics/t/day=01/hour=01/t+0+0000000006.json": [6],
     }
+
+
+def test_timestamps_of_records_and_records_without_one(spark: SparkSession, tmp_path: Path) -> None:
+    frame = record_frame(spark, (Shape(STRING_SCHEMA),), [(0, "a"), (0, "b"), (0, "c")])
+    frame = with_columns(frame, spark, {"timestamp": ("long", [0, None, HOUR])})
+    frame = replace(frame, timestamp="timestamp")
+    (error,) = run(sink(tmp_path, **{**BY_HOUR, "timestamp.extractor": "Record"}), frame)
+    assert "the record has no timestamp in Kafka" in error
+    assert lines(tmp_path) == {
+        "topics/t/day=01/hour=00/t+0+0000000000.json": ["a"],
+        "topics/t/day=01/hour=01/t+0+0000000002.json": ["c"],
+    }
+
+
+def test_a_run_that_writes_nothing_lists_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    connector = sink(tmp_path)
+    connector.prepare({P0: 0})
+    assert connector.commit([]) == {"files": 0, "records": 0, "replaced_files": 0}
+    assert connector._left_behind._files is None
 
 
 INSTANT = ConnectSchema(SchemaType.INT64, name=TIMESTAMP)

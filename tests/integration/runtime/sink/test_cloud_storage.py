@@ -92,7 +92,21 @@ def test_runs_in_turn(sink: dict[str, str], bootstrap: str, run_here: Run) -> No
     assert all(name.startswith(begin) and len(rows) <= 700 for name, rows in found.items())
     assert {row["last"] for name, rows in found.items() for row in rows if name.startswith(f"{begin}3/")} == {3}
     send(bootstrap, sink["topics"], _RECORDS, _RECORDS + 10)
-    assert run_here(sink).records["written"] == 10
+    produce(bootstrap, sink["topics"], ['{"n": -1}', None])
+    tolerant = {
+        **sink,
+        "partitioner.class": "HourlyPartitioner",
+        "locale": "en",
+        "timezone": "UTC",
+        "timestamp.extractor": "RecordField",
+        "timestamp.field": "last",
+        "behavior.on.null.values": "ignore",
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": f"{sink['topics']}-dead",
+    }
+    records = run_here(tolerant).records
+    assert (records["written"], records["dead_lettered"], records["filtered"]) == (10, 1, 1)
+    assert any("/year=1970/month=01/day=01/hour=00/" in name for name in objects(sink))
     assert run_here(sink).records["written"] == 0
     assert numbers(sink) == list(range(_RECORDS + 10))
 
