@@ -257,7 +257,8 @@ class PlannedRun(SinkRun):
             return reports
         judged = tuple(sum(getattr(each, name) for each in reports) for name in _COUNTS)
         if records.counts != judged:
-            records.count_again()
+            with self._errors_of_spark():
+                records.count_again()
         if records.counts != judged:
             self._target.discard(records.plan)
             raise judged_otherwise(self._settings.name, records.plan, records.counts, judged)
