@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol, Self
 
 from airflow_kconnect.places.address import Address
+
+_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,14 @@ class Place(ABC):
 
         :raises FencedError: it was discarded, by a newer run.
         """
+
+    def publish_all(self, staged: Sequence[StagedFile]) -> None:
+        """Publish files, several at a time: each waits for its store.
+
+        :raises ConnectError: of the first one that failed; those that had begun are published nevertheless.
+        """
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-publish") as pool:
+            list(pool.map(self.publish, staged))
 
     @abstractmethod
     def discard(self, staged: StagedFile) -> None:

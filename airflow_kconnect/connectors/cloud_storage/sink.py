@@ -10,7 +10,6 @@ import contextlib
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.frame import RecordFrame
 
 REPLAYS = "_replays"
-_THREADS = 8
 
 Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
 
@@ -193,8 +191,7 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         staged = [StagedFile.from_json(each) for file in files for each in file["staged"]]
         if staged:
             self._left_behind.look()  # 1
-        with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-publish") as pool:
-            list(pool.map(self._place.publish, staged))  # 2
+        self._place.publish_all(staged)  # 2
         published = {file.name for file in staged}
         removed = [
             name for split, facts in results for name in self._left_behind.remove(split, facts["end"], published)

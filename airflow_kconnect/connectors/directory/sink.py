@@ -240,8 +240,7 @@ class DirectorySinkConnector(NativeSinkConnector):
         """
         place = self._layout.place
         staged = [StagedFile.from_json(file) for _, facts in results for file in facts["files"]]
-        for file in staged:
-            place.publish(file)
+        place.publish_all(staged)
         published = {file.name for file in staged}
         replaced = [file.name for split, facts in results for file in self._removed(split, facts["end"], published)]
         place.settle([*published, *replaced])

@@ -152,6 +152,17 @@ class TestStaging:
             place.publish(staged)
         assert names(place) == []
 
+    def test_all_of_a_round_are_published_at_once(self, place: Place) -> None:
+        place.publish_all([stage(place, f"t/{n:02d}") for n in range(20)])
+        assert names(place) == [f"t/{n:02d}" for n in range(20)]
+
+    def test_one_of_a_round_that_was_discarded_is_an_error(self, store: Store, place: Place, opened: Open) -> None:
+        skip_moto(store)
+        staged = [stage(place, f"t/{n}") for n in range(3)]
+        opened().discard(staged[1])
+        with pytest.raises(FencedError):
+            place.publish_all(staged)
+
     def test_to_discard_again_does_nothing(self, place: Place) -> None:
         staged = stage(place, "t/a")
         place.discard(staged)
