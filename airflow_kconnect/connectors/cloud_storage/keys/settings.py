@@ -161,7 +161,7 @@ def _partitioning(values: Mapping[str, Any]) -> Partitioning:
 
 def _pattern(values: Mapping[str, Any], partitioner: Partitioner) -> tuple[str, int]:
     if partitioner is Partitioner.TIME:
-        return values["path.format"], values["partition.duration.ms"]
+        return values["path.format"].removesuffix(values["directory.delim"]), values["partition.duration.ms"]
     parts = ["'year'=YYYY", "'month'=MM", "'day'=dd", *(["'hour'=HH"] if partitioner is Partitioner.HOURLY else [])]
     return values["directory.delim"].join(parts), HOUR_MS if partitioner is Partitioner.HOURLY else DAY_MS
 

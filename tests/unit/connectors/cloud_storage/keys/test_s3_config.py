@@ -100,6 +100,16 @@ def test_partitioners_by_time(props: dict[str, str], pattern: str, duration_ms: 
 
 
 @pytest.mark.parametrize(
+    ("path_format", "pattern"), [("yyyy/MM/", "yyyy/MM"), ("yyyy/MM//", "yyyy/MM/"), ("/yyyy", "/yyyy")]
+)
+def test_a_delimiter_at_the_end_of_a_pattern_is_left_out(path_format: str, pattern: str) -> None:
+    props = {**HOURLY, "partitioner.class": "TimeBasedPartitioner", "partition.duration.ms": "600000"}
+    found = settings({**props, "path.format": path_format}).partitioning
+    assert isinstance(found, ByTime)
+    assert found.format.pattern == pattern
+
+
+@pytest.mark.parametrize(
     ("props", "extension"),
     [
         ({}, ".json"),
