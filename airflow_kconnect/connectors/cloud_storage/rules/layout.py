@@ -53,7 +53,10 @@ class Layout:
         return f"{self.begin(partition, folder)}{offset:0{self.zero_pad}d}{part}{extension}"
 
     def named(self, topic: str, name: str) -> Named | None:
-        """What a name says; None if it is not one of this topic's files."""
+        """What a name says; None if it is not one of this topic's files.
+
+        Number of digits and extension may be others: a run that was killed may have had other settings.
+        """
         begin = self.topic(topic)
         if not name.startswith(begin):
             return None
@@ -64,6 +67,6 @@ class Layout:
         delim, between = re.escape(self.directory_delim), re.escape(self.file_delim)
         return re.compile(
             rf"(?P<folder>.+){delim}{re.escape(topic)}{between}(?P<partition>[0-9]+){between}"
-            rf"(?P<offset>[0-9]{{{self.zero_pad},}})(\.[A-Za-z0-9]+)+",
+            r"(?P<offset>[0-9]+)([^0-9/][^/]*)?",
             re.DOTALL,
         )

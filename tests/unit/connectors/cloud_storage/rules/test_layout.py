@@ -31,12 +31,17 @@ def test_offsets_longer_than_the_padding_are_whole() -> None:
     assert Layout(zero_pad=2).named("orders", name) == Named(3, "p", 12345)
 
 
+@pytest.mark.parametrize("ending", ["12.json", "012.json", "0000000012", "0000000012_v1.bin-1", "0000000012.keys.txt"])
+def test_digits_and_extensions_of_other_settings_are_known(ending: str) -> None:
+    assert Layout().named("orders", f"topics/orders/p=1/orders+3+{ending}") == Named(3, "p=1", 12)
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        "topics/orders/partition=3/orders+3+0000000012",
         "topics/orders/partition=3/orders+x+0000000012.json",
-        "topics/orders/partition=3/orders+3+12.json",
+        "topics/orders/partition=3/orders+3+.json",
+        "topics/orders/partition=3/orders+3+0000000012.d/x.json",
         "topics/orders/partition=3/others+3+0000000012.json",
         "topics/orders/orders+3+0000000012.json",
         "topics/other/partition=3/orders+3+0000000012.json",
