@@ -163,7 +163,7 @@ def _united(union: Union, df: DataFrame, name: str, parts: Sequence[dict[str, Me
 
 
 def _headers(frame: RecordFrame, format_: Format) -> Column:
-    """Keys and texts of headers."""
+    """Keys and texts of headers, in a member `headers` of JSON and Parquet. Avro takes it out."""
     if frame.headers is None:
         listed = F.expr("cast(array() as array<struct<key: string, value: string>>)")
     else:
@@ -173,6 +173,7 @@ def _headers(frame: RecordFrame, format_: Format) -> Column:
                 each["key"].alias("key"), F.make_valid_utf8(each["value"].cast("string")).alias("value")
             ),
         )
+    row = F.struct(listed.alias("headers"))
     if format_ is Format.JSON:
-        return F.concat(F.to_json(listed, {"ignoreNullFields": "false"}).cast("binary"), F.lit(b"\n"))
-    return F.struct(listed.alias("headers"))
+        return F.concat(F.to_json(row, {"ignoreNullFields": "false"}).cast("binary"), F.lit(b"\n"))
+    return row

@@ -279,7 +279,7 @@ def test_keys_and_headers_are_stored_beside(spark: SparkSession, tmp_path: Path)
     assert lines(tmp_path) == {
         "topics/t/partition=0/t+0+0000000000.json": ["a", "b"],
         "topics/t/partition=0/t+0+0000000000.keys.json": ["k", None],
-        "topics/t/partition=0/t+0+0000000000.headers.json": [[{"key": "h", "value": "1"}], []],
+        "topics/t/partition=0/t+0+0000000000.headers.json": [{"headers": [{"key": "h", "value": "1"}]}, {"headers": []}],
     }
 
 
@@ -289,9 +289,9 @@ def test_keys_of_null_values_have_a_folder_of_their_own(spark: SparkSession, tmp
     assert lines(tmp_path) == {
         "topics/t/partition=0/t+0+0000000000.json": ["a"],
         "topics/t/partition=0/t+0+0000000000.keys.json": ["k"],
-        "topics/t/partition=0/t+0+0000000000.headers.json": [[{"key": "h", "value": "1"}]],
+        "topics/t/partition=0/t+0+0000000000.headers.json": [{"headers": [{"key": "h", "value": "1"}]}],
         "topics/t/tombstone/t+0+0000000001.keys.json": ["gone"],
-        "topics/t/tombstone/t+0+0000000001.headers.json": [[]],
+        "topics/t/tombstone/t+0+0000000001.headers.json": [{"headers": []}],
     }
     assert "neither a value nor a key" in errors[0]
 
