@@ -22,6 +22,8 @@ from airflow_kconnect.converters.types import logical_name
 
 _NUMBERS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 _PATH_TYPES = (*_NUMBERS, SchemaType.BOOLEAN, SchemaType.STRING)
+_MILLISECONDS = "^-?[0-9]{1,19}$"
+_BEGINS_WITH_A_YEAR = r"^\s*[+-]?[0-9]{4,}"
 
 Found = tuple[Column, Column]
 """What was found, and why it was not: a text, or null."""
@@ -147,4 +149,6 @@ def _as_moment(name: str, schema: ConnectSchema | None, column: Column) -> Found
 
 
 def _of_text(text: Column) -> Column:
-    return F.unix_millis(text.try_cast("timestamp"))
+    """Milliseconds in digits, or an ISO text. Without a date Spark would take the day of the run."""
+    iso = F.when(text.rlike(_BEGINS_WITH_A_YEAR), text.try_cast("timestamp"))
+    return F.when(text.rlike(_MILLISECONDS), text.try_cast("long")).otherwise(F.unix_millis(iso))

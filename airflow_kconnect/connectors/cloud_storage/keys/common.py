@@ -92,7 +92,7 @@ def _define_partitioners(config: ConfigDef) -> None:
                 "record. Wallclock: when the run began. Record: its timestamp in Kafka. RecordField: a field of its "
                 "value.")
         .define("timestamp.field", Type.STRING, "timestamp", _MEDIUM, "That field: a timestamp, milliseconds "
-                "since 1970, or an ISO text (UTC unless it says otherwise).")
+                "since 1970 (a text of digits too), or an ISO text (UTC unless it says otherwise).")
     )  # fmt: skip
 
 
