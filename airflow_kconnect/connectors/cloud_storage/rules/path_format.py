@@ -36,12 +36,16 @@ class PathFormat:
         time_zone(self.zone)
 
     def texts(self) -> Callable[[int], str]:
-        """The text of a local time: milliseconds since the epoch, as if they were UTC."""
+        """The text of a local time: milliseconds since the epoch, as if they were UTC.
+
+        One that clocks skip is moved by what they skip, as Joda-Time does.
+        """
         parts, zone = parse(self.pattern, self.locale), time_zone(self.zone)
 
         def text(local_ms: int) -> str:
             moment = (_EPOCH + datetime.timedelta(milliseconds=local_ms)).replace(tzinfo=zone)
-            return "".join(part(moment) for part in parts)
+            existing = moment.astimezone(datetime.UTC).astimezone(zone)
+            return "".join(part(existing) for part in parts)
 
         return text
 

@@ -58,6 +58,15 @@ def test_zones(zone: str, expected: str) -> None:
     assert text("Z ZZ ZZZ z", zone=zone) == expected
 
 
+@pytest.mark.parametrize(
+    ("local", "expected"),
+    [("2024-03-31T02:00", "03 +0200"), ("2024-03-31T03:00", "03 +0200"), ("2024-10-27T02:00", "02 +0200")],
+)
+def test_a_local_time_that_clocks_skip_or_have_twice(local: str, expected: str) -> None:
+    at = datetime.datetime.fromisoformat(f"{local}Z")
+    assert text("HH Z", at, "Europe/Berlin") == expected
+
+
 @pytest.mark.parametrize("locale", ["en", "en_US", "en-GB", "US", "UK"])
 def test_words_are_english(locale: str) -> None:
     assert text("MMM", locale=locale) == "Mar"
