@@ -105,7 +105,7 @@ def _place(
     match settings.partitioning:
         case ByFields() as fields:
             text, problem = path_text(frame, fields)
-            problems.append(F.when(~nothing, problem))
+            problems.append(F.when(~nothing, F.coalesce(problem, _in_tombstones(text, settings))))
             return {FOLDER: text}
         case ByTime(extractor=Extractor.WALLCLOCK):
             return {MOMENT: F.lit(now_ms).cast("long")}
@@ -114,6 +114,14 @@ def _place(
             problems.append(F.when(~nothing, problem))
             return {MOMENT: column}
     return {}
+
+
+def _in_tombstones(folder: Column, settings: Settings) -> Column:
+    """Why a record with a value cannot be in a folder: of what is in that of records without, only keys are stored."""
+    if settings.nulls != WRITE:
+        return F.lit(None).cast("string")
+    text = f"the fields make the folder {settings.tombstones}, which `tombstone.encoded.partition` has for others"
+    return F.when(folder == settings.tombstones, F.lit(text))
 
 
 def _json_line(union: Union, df: DataFrame, rules: Rules) -> Column:

@@ -283,7 +283,10 @@ def test_keys_and_headers_are_stored_beside(spark: SparkSession, tmp_path: Path)
     assert lines(tmp_path) == {
         "topics/t/partition=0/t+0+0000000000.json": ["a", "b"],
         "topics/t/partition=0/t+0+0000000000.keys.json": ["k", None],
-        "topics/t/partition=0/t+0+0000000000.headers.json": [{"headers": [{"key": "h", "value": "1"}]}, {"headers": []}],
+        "topics/t/partition=0/t+0+0000000000.headers.json": [
+            {"headers": [{"key": "h", "value": "1"}]},
+            {"headers": []},
+        ],
     }
 
 
@@ -298,6 +301,16 @@ def test_keys_of_null_values_have_a_folder_of_their_own(spark: SparkSession, tmp
         "topics/t/tombstone/t+0+0000000001.headers.json": [{"headers": []}],
     }
     assert "neither a value nor a key" in errors[0]
+
+
+def test_a_value_in_the_folder_of_tombstones_is_a_bad_record(spark: SparkSession, tmp_path: Path) -> None:
+    frame = events(spark, (0, "x", 0), (1, "tombstone", 0))
+    frame = with_columns(frame, spark, {"key": ("string", ["a", "b"])})
+    frame = replace(frame, key=single(Shape(OPTIONAL_STRING_SCHEMA), "key"))
+    props = BY_FIELD | {"partition.field.format.path": "false", "behavior.on.null.values": "write"}
+    (error,) = run(sink(tmp_path, **props, **{"store.kafka.keys": "true", "keys.format.class": "JsonFormat"}), frame)
+    assert "the fields make the folder tombstone" in error
+    assert sorted(lines(tmp_path)) == ["topics/t/x/t+0+0000000000.json", "topics/t/x/t+0+0000000000.keys.json"]
 
 
 def test_parquet_has_the_columns_of_all_shapes(spark: SparkSession, tmp_path: Path) -> None:
