@@ -94,6 +94,9 @@ def _parts(frame: RecordFrame, settings: Settings) -> tuple[dict[str, Column], l
                 problems.append(_not_bytes(union, frame.df, "value" if part is Part.VALUES else "key"))
             case _:
                 column = _struct(union, frame.df, "value" if part is Part.VALUES else "key")
+                if part is Part.KEYS and kind.format is Format.PARQUET and _has_structs(union):
+                    key = F.when(~is_null(union, frame.df), column)
+                    column = F.struct(key.alias("key"))
         columns[PARTS[part]] = column
     return columns, problems
 
@@ -156,6 +159,10 @@ def _struct(union: Union, df: DataFrame, alone: str) -> Column:
     if not names:
         return F.struct(F.lit(None).cast("string").alias(alone))
     return F.struct(*(_united(union, df, name, parts) for name in names))
+
+
+def _has_structs(union: Union) -> bool:
+    return any(shape.schema and shape.schema.type is SchemaType.STRUCT for shape in union.shapes)
 
 
 def _members(union: Union, df: DataFrame, number: int, alone: str) -> dict[str, Member]:

@@ -334,6 +334,15 @@ def test_keys_and_headers_in_parquet(spark: SparkSession, tmp_path: Path) -> Non
     assert pq.read_table(f"{begin}.headers.snappy.parquet").to_pylist() == [{"headers": [{"key": "h", "value": "1"}]}]
 
 
+def test_structs_of_keys_are_a_column_in_parquet(spark: SparkSession, tmp_path: Path) -> None:
+    frame = record_frame(spark, (Shape(STRING_SCHEMA),), [(0, "a"), (0, "b")])
+    frame = with_columns(frame, spark, {"key": ("struct<id: bigint>", [(1,), None])})
+    frame = replace(frame, key=single(Shape(struct(("id", INT64_SCHEMA))), "key"))
+    run(sink(tmp_path, **{"store.kafka.keys": "true", "keys.format.class": "ParquetFormat"}), frame)
+    found = pq.read_table(tmp_path / "topics/t/partition=0/t+0+0000000000.keys.snappy.parquet")
+    assert found.to_pylist() == [{"key": {"id": 1}}, {"key": None}]
+
+
 @pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz"])
 def test_avro_has_the_fields_of_all_shapes(spark: SparkSession, tmp_path: Path, codec: str) -> None:
     at = ConnectSchema(SchemaType.INT64, name=TIMESTAMP)
