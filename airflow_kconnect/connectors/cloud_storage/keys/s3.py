@@ -14,6 +14,7 @@ from airflow_kconnect.places.registry import UPLOAD
 _HIGH, _MEDIUM, _LOW = Importance
 _PROVIDER = "s3.credentials.provider.class"
 _ROLE_PROVIDER = "AwsAssumeRoleCredentialsProvider"
+_AFFIX = "s3.schema.partition.affix.type"
 _ROLE = "s3.credentials.provider.sts."
 _STANDARD_PROVIDERS = (
     "DefaultAWSCredentialsProviderChain", "DefaultCredentialsProvider", "EnvironmentVariableCredentialsProvider",
@@ -21,7 +22,9 @@ _STANDARD_PROVIDERS = (
     "WebIdentityTokenFileCredentialsProvider", "ContainerCredentialsProvider", "EC2ContainerCredentialsProviderWrapper",
     "SystemPropertiesCredentialsProvider",
 )  # fmt: skip
+_REPLACED = "objects that a killed run has left are replaced"
 _IGNORED: Sequence[tuple[str, Type, Any, str]] = (
+    (f"{_ROLE}region", Type.STRING, "", "the role is assumed in the region of the bucket"),
     (f"{_ROLE}role.session.name", Type.STRING, "", "sessions have the name airflow-kconnect"),
     ("s3.part.retries", Type.INT, 3, "requests are repeated up to five times"),
     ("s3.retry.backoff.ms", Type.LONG, 200, "requests are repeated after random delays that grow"),
@@ -29,8 +32,17 @@ _IGNORED: Sequence[tuple[str, Type, Any, str]] = (
     ("s3.wan.mode", Type.BOOLEAN, False, "set `store.url` to an endpoint for accelerated transfers"),
     ("s3.elastic.buffer.enable", Type.BOOLEAN, False, "memory is limited by `kconnect.buffer.bytes`"),
     ("s3.elastic.buffer.init.capacity", Type.INT, 131_072, "memory is limited by `kconnect.buffer.bytes`"),
-    ("s3.schema.partition.affix.type", Type.STRING, "NONE", "a schema does not change paths"),
-)
+    ("s3.send.digest", Type.BOOLEAN, False, "the client decides"),
+    ("s3.object.tagging.key.value.pairs", Type.LIST, "", "objects get no tags"),
+    ("s3.object.behavior.on.tagging.error", Type.STRING, "ignore", "objects get no tags"),
+    ("enable.conditional.writes", Type.BOOLEAN, None, _REPLACED),
+    ("max.files.scan.limit", Type.INT, 100, _REPLACED),
+    ("max.write.duration.ms", Type.LONG, None, "a run is not bound to a consumer's poll interval"),
+    ("rotate.file.on.partition.change", Type.BOOLEAN, True, "each folder has a file of its own that fills up"),
+    ("partitioner.max.open.files", Type.INT, -1, "memory is limited by `kconnect.buffer.bytes`, and open files by "
+     "`kconnect.open.files.max`"),
+    ("report.null.values.to.dlq", Type.BOOLEAN, True, "records without value that are ignored are counted as filtered"),
+)  # fmt: skip
 
 
 def s3_config() -> ConfigDef:
@@ -65,6 +77,8 @@ def s3_config() -> ConfigDef:
         .define("s3.acl.canned", Type.STRING, None, _LOW, "Access rights of objects, such as "
                 "bucket-owner-full-control.")
         .define("s3.object.tagging", Type.BOOLEAN, False, _LOW, "Not supported.")
+        .define(_AFFIX, Type.STRING, "NONE", _LOW, "NONE; the name of a schema in paths is not supported.",
+                validator=ValidString.in_("NONE", "PREFIX", "SUFFIX"))
     )  # fmt: skip
     define_proxy(config, "s3")
     define_common_keys(config)
@@ -127,3 +141,5 @@ def _problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "s3.sse.customer.key", "is set, and keys of customers are not supported: use `s3.ssea.name`"
     if values["s3.object.tagging"]:
         yield "s3.object.tagging", "is true, and objects get no tags: their names and the report say what they hold"
+    if values[_AFFIX] != "NONE":
+        yield _AFFIX, f"is {values[_AFFIX]}, and the name of a schema is not put into paths: leave it out"

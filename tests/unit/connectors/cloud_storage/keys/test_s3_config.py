@@ -45,10 +45,12 @@ def test_all_errors_are_named_at_once_by_their_keys() -> None:
         aws__access__key__id="AKIA",
         s3__credentials__provider__class="com.example.Provider",
         s3__object__tagging="true",
+        s3__schema__partition__affix__type="PREFIX",
     )
     assert sorted(found) == [
         "aws.secret.access.key", "behavior.on.null.values", "format.class", "locale", "partition.duration.ms",
-        "path.format", "s3.credentials.provider.class", "s3.object.tagging", "timestamp.extractor", "timezone",
+        "path.format", "s3.credentials.provider.class", "s3.object.tagging",
+        "s3.schema.partition.affix.type", "timestamp.extractor", "timezone",
     ]  # fmt: skip
 
 
