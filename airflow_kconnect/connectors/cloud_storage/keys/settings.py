@@ -167,8 +167,11 @@ def _pattern(values: Mapping[str, Any], partitioner: Partitioner) -> tuple[str, 
 
 
 def _extractor(values: Mapping[str, Any]) -> Extractor | None:
-    name = str(values["timestamp.extractor"]).rpartition(".")[2].rpartition("$")[2].removesuffix("TimestampExtractor")
-    return next((each for each in Extractor if each.lower() == name.lower()), None)
+    outer, dollar, inner = str(values["timestamp.extractor"]).rpartition("$")
+    if dollar and PARTITIONERS.get(outer) is not Partitioner.TIME:
+        return None
+    name = inner.removesuffix("TimestampExtractor").lower()
+    return next((each for each in Extractor if each.lower() == name), None)
 
 
 def _format_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -193,8 +196,7 @@ def _partition_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not partitioner.by_time:
         return
     if _extractor(values) is None:
-        known = ", ".join(Extractor)
-        yield "timestamp.extractor", f"is {values['timestamp.extractor']}, expected one of {known}"
+        yield "timestamp.extractor", unknown(values["timestamp.extractor"], {each: each for each in Extractor})
     for key in ("locale", "timezone"):
         if not values[key]:
             yield key, f"is missing: {partitioner} needs it"

@@ -154,6 +154,23 @@ def test_moments_of_records_end_files(extractor: str, interval_ms: int | None, n
     assert (found.bounds.interval_ms, set(found.needs)) == (interval_ms, needs)
 
 
+@pytest.mark.parametrize(
+    ("extractor", "is_known"),
+    [
+        ("RecordField", True),
+        (f"{CLASSES}TimeBasedPartitioner$RecordFieldTimestampExtractor", True),
+        ("com.example.RecordFieldTimestampExtractor", False),
+        ("com.example.Own$RecordFieldTimestampExtractor", False),
+    ],
+)
+def test_extractors_of_others_are_not_taken_for_confluents(extractor: str, is_known: bool) -> None:
+    found = S3SinkConnector.validate({**LEAST, **HOURLY, "timestamp.extractor": extractor})
+    if is_known:
+        assert found == {}
+    else:
+        assert "`kconnect.hosted=true`" in found["timestamp.extractor"][0]
+
+
 @pytest.mark.parametrize("extractor", ["Wallclock", None])
 def test_a_rotation_without_moments_has_no_effect_and_says_so(extractor: str | None) -> None:
     props = config(rotate__interval__ms="60000") | (HOURLY | {"timestamp.extractor": extractor} if extractor else {})
