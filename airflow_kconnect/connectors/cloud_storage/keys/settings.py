@@ -29,6 +29,7 @@ from airflow_kconnect.connectors.cloud_storage.rules.path_format import PathForm
 from airflow_kconnect.connectors.cloud_storage.rules.rotation import Bounds
 
 FAIL, IGNORE, WRITE = "fail", "ignore", "write"
+_HIDDEN = "and names that begin with a dot are hidden: from readers, and from the run that looks for what others left"
 _PARQUET = {"none": "", "snappy": ".snappy", "gzip": ".gz", "lz4": ".lz4", "brotli": ".br", "zstd": ".zstd"}
 _PART_KEYS = {Part.VALUES: "format.class", Part.KEYS: "keys.format.class", Part.HEADERS: "headers.format.class"}
 
@@ -106,7 +107,12 @@ def settings_of(values: Mapping[str, Any], *, part_bytes: int, compression: tupl
 def problems(values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Key -> messages, all at once."""
     found: dict[str, list[str]] = {}
-    for key, text in (*_format_problems(values), *_partition_problems(values), *_null_problems(values)):
+    for key, text in (
+        *_format_problems(values),
+        *_partition_problems(values),
+        *_null_problems(values),
+        *_hidden_problems(values),
+    ):
         found.setdefault(key, []).append(text)
     return found
 
@@ -215,9 +221,12 @@ def _pattern_problems(values: Mapping[str, Any], pattern: str) -> Iterator[tuple
     except ValueError as error:
         yield "timezone", str(error)
     try:
-        PathFormat(pattern, "UTC", values["locale"] or "en")
+        text = PathFormat(pattern, "UTC", values["locale"] or "en").texts()(0)
     except ValueError as error:
         yield "path.format", str(error)
+    else:
+        if _is_hidden(text):
+            yield "path.format", f"makes folders like {text}, {_HIDDEN}"
 
 
 def _null_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -226,3 +235,13 @@ def _null_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "behavior.on.null.values", "is write, which stores keys: set `store.kafka.keys` to true"
         if not values["tombstone.encoded.partition"]:
             yield "tombstone.encoded.partition", "is empty: name the folder for records without value"
+
+
+def _hidden_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key in ("topics.dir", "tombstone.encoded.partition"):
+        if _is_hidden(values[key] or ""):
+            yield key, f"is {values[key]}, {_HIDDEN}"
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))

@@ -54,6 +54,16 @@ def test_all_errors_are_named_at_once_by_their_keys() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("topics.dir", "a/.b"), ("path.format", "'.'yyyy"), ("tombstone.encoded.partition", ".none")]
+)
+def test_folders_that_are_hidden_are_refused(key: str, value: str) -> None:
+    by_time = HOURLY | {"partitioner.class": "TimeBasedPartitioner", "partition.duration.ms": "600000"}
+    found = S3SinkConnector.validate({**LEAST, **by_time, "path.format": "yyyy.MM", key: value})
+    assert [*found] == [key]
+    assert "begin with a dot are hidden" in found[key][0]
+
+
 def test_required_keys_are_named_at_once() -> None:
     with pytest.raises(ConfigError) as raised:
         S3SinkConnector.config().parse({})
