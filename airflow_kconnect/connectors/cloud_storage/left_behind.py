@@ -60,18 +60,20 @@ class LeftBehind:
 
 
 def start_problems(
-    visible: Iterable[tuple[TopicPartition, int, PlacedFile]], starts: Mapping[TopicPartition, int]
+    visible: Iterable[tuple[TopicPartition, int, PlacedFile]], starts: Mapping[TopicPartition, int], delim: str = "/"
 ) -> list[str]:
     """Why runs must not start at offsets that were written already: files that may have records on both sides.
 
     A folder's files follow each other, so it is the last one that begins before the offset, unless one begins there.
+
+    :param delim: between the names of folders.
     """
     last: dict[tuple[TopicPartition, str], tuple[int, str]] = {}
     lowest: dict[TopicPartition, int] = {}
     for partition, offset, file in visible:
         lowest[partition] = min(offset, lowest.get(partition, offset))
         if partition in starts and offset <= starts[partition]:
-            folder = partition, file.name.rpartition("/")[0]
+            folder = partition, file.name.rpartition(delim)[0]
             last[folder] = max(last.get(folder, (offset, file.name)), (offset, file.name))
     parted: dict[TopicPartition, str] = {}
     for (partition, _), (offset, name) in last.items():

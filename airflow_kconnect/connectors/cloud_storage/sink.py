@@ -107,11 +107,12 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         """
         connector = cls(props)
         earlier = {tp: start for tp, start in starts.items() if start < committed.get(tp, start)}
+        delim = connector._settings.layout.directory_delim
         problems: list[str] = []
         for topic in dict.fromkeys(tp.topic for tp in earlier):
             with contextlib.suppress(ConnectError):
                 found = connector._left_behind.visible(topic)
-                problems += start_problems(found, {tp: at for tp, at in earlier.items() if tp.topic == topic})
+                problems += start_problems(found, {tp: at for tp, at in earlier.items() if tp.topic == topic}, delim)
         return problems
 
     @classmethod
