@@ -235,6 +235,8 @@ def _null_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "behavior.on.null.values", "is write, which stores keys: set `store.kafka.keys` to true"
         if not values["tombstone.encoded.partition"]:
             yield "tombstone.encoded.partition", "is empty: name the folder for records without value"
+        if (values["tombstone.encoded.partition"] or "").startswith("partition="):
+            yield "tombstone.encoded.partition", "begins with partition=, as folders of records with values do"
 
 
 def _hidden_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

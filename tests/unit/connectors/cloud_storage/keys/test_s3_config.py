@@ -64,6 +64,14 @@ def test_folders_that_are_hidden_are_refused(key: str, value: str) -> None:
     assert "begin with a dot are hidden" in found[key][0]
 
 
+def test_the_folder_of_tombstones_is_none_of_a_partition() -> None:
+    props = {**LEAST, "behavior.on.null.values": "write", "store.kafka.keys": "true"}
+    assert S3SinkConnector.validate(props) == {}
+    assert [*S3SinkConnector.validate({**props, "tombstone.encoded.partition": "partition=0"})] == [
+        "tombstone.encoded.partition"
+    ]
+
+
 def test_required_keys_are_named_at_once() -> None:
     with pytest.raises(ConfigError) as raised:
         S3SinkConnector.config().parse({})
