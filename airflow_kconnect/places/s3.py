@@ -251,5 +251,6 @@ def _unless_gone(request: Callable[[], Any]) -> bool:
 
 
 def _placed(name: str, size: int, found: Mapping[str, Any]) -> PlacedFile:
-    changed_ms = int(found["LastModified"].timestamp() * 1000)
+    # MinIO and Ceph list milliseconds, and say seconds where one object is asked for: it would not be as it was seen.
+    changed_ms = int(found["LastModified"].timestamp()) * 1000
     return PlacedFile(name, size, changed_ms, f"{found['ETag']}@{changed_ms}")
