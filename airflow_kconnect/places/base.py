@@ -101,10 +101,12 @@ class Place(ABC):
         """
 
     @abstractmethod
-    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
+    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
         """The visible files whose names begin with a prefix, folders included, in the order of their names' bytes.
 
         Files with a part that begins with a dot are left out: they are not visible.
+
+        :param hidden: they are not left out: for who knows the names of its own files. A topic may begin with a dot.
         """
 
     @abstractmethod

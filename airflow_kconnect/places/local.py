@@ -32,9 +32,10 @@ class LocalPlace(Place):
         if not os.access(there, os.W_OK | os.X_OK):
             raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
 
-    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
-        for path in self._paths(prefix):
-            if not _is_hidden(name := self._name(path)) and (found := self._seen(name, path)):
+    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
+        for path in self._paths(prefix, hidden=hidden):
+            name = self._name(path)
+            if (hidden or not _is_hidden(name)) and name.startswith(prefix) and (found := self._seen(name, path)):
                 yield found
 
     def find(self, name: str) -> PlacedFile | None:
@@ -129,10 +130,13 @@ class LocalPlace(Place):
             return _version(final.stat()) == staged.facts.get("version")
         return False
 
-    def _paths(self, prefix: str) -> Iterator[Path]:
-        """Files whose names begin with a prefix, hidden ones too, in the order of their names' bytes."""
+    def _paths(self, prefix: str, *, hidden: bool = False) -> Iterator[Path]:
+        """Files whose names begin with a prefix, hidden ones too, in the order of their names' bytes.
+
+        :param hidden: those in hidden folders, too.
+        """
         folder, _, begin = prefix.rpartition("/")
-        yield from _below(self._path(folder), begin)
+        yield from _below(self._path(folder), begin, hidden=hidden)
 
 
 class _LocalStaging:
@@ -162,7 +166,7 @@ class _LocalStaging:
             self._path.unlink(missing_ok=True)
 
 
-def _below(folder: Path, begin: str) -> Iterator[Path]:
+def _below(folder: Path, begin: str, *, hidden: bool) -> Iterator[Path]:
     with _named("list", folder):
         try:
             found = [entry for entry in os.scandir(folder) if entry.name.startswith((begin, f".{begin}"))]
@@ -172,8 +176,8 @@ def _below(folder: Path, begin: str) -> Iterator[Path]:
     for entry in sorted(found, key=lambda each: os.fsencode(f"{each.name}/" if each.is_dir() else each.name)):
         if not entry.is_dir():
             yield Path(entry.path)
-        elif not entry.name.startswith("."):
-            yield from _below(Path(entry.path), "")
+        elif hidden or not entry.name.startswith("."):
+            yield from _below(Path(entry.path), "", hidden=hidden)
 
 
 def _is_hidden(name: str) -> bool:

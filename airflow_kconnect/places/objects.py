@@ -55,9 +55,9 @@ class ObjectsPlace(Place):
                 self._store.head(probe)
                 self._store.delete(probe)
 
-    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
+    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
         with self._named("list", prefix):
-            found = (_placed(name, each) for name, each in self._objects(prefix) if not _is_hidden(name))
+            found = (_placed(name, each) for name, each in self._objects(prefix) if hidden or not _is_hidden(name))
             # Azure lists a folder before what is named `folder.x`, where accounts have real folders.
             yield from sorted(found, key=lambda file: file.name) if self.at.scheme == "abfss" else found
 

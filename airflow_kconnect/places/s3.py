@@ -67,7 +67,7 @@ class S3Place(Place):
         finally:
             s3.close()
 
-    def files(self, prefix: str = "") -> Iterator[PlacedFile]:
+    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
         with self._named("list", prefix):
             pages = self._s3.get_paginator("list_objects_v2").paginate(
                 **self._bucket, Prefix=self._base + prefix, PaginationConfig={"PageSize": _PAGE}
@@ -75,7 +75,7 @@ class S3Place(Place):
             for page in pages:
                 for each in page.get("Contents", ()):
                     name = each["Key"].removeprefix(self._base)
-                    if not name.endswith("/") and not any(part.startswith(".") for part in name.split("/")):
+                    if not name.endswith("/") and (hidden or not _is_hidden(name)):
                         yield _placed(name, each["Size"], each)
 
     def find(self, name: str) -> PlacedFile | None:
@@ -221,6 +221,10 @@ class _S3Staging:
 def _senders(process: int) -> ThreadPoolExecutor:
     """Of a process, for all its files: threads do not survive a fork."""
     return ThreadPoolExecutor(4, thread_name_prefix="kconnect-parts")
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/"))
 
 
 def _uploads(s3: Any, bucket: Mapping[str, str], prefix: str) -> Iterator[Mapping[str, Any]]:

@@ -47,7 +47,7 @@ class LeftBehind:
 
     def visible(self, topic: str) -> Iterator[tuple[TopicPartition, int, PlacedFile]]:
         """A topic's files, with the offset of their first record."""
-        for file in self._place.files(self._layout.topic(topic)):
+        for file in self._place.files(self._layout.topic(topic), hidden=True):
             if named := self._layout.named(topic, file.name):
                 yield TopicPartition(topic, named.partition), named.offset, file
 

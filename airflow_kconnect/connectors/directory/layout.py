@@ -48,7 +48,7 @@ class FolderLayout:
         """The sink's files for a partition, in any format, that begin at or after an offset; in order."""
         named = [
             VisibleFile(offset, file)
-            for file in self.place.files(f"{self._begin(partition)}+")
+            for file in self.place.files(f"{self._begin(partition)}+", hidden=True)
             if (offset := self._offset(partition, file.name)) is not None and offset >= first
         ]
         return sorted(named, key=lambda each: (each.offset, each.name))

@@ -79,6 +79,13 @@ class TestFiles:
         assert names(place, "t/p=1/t+1+") == ["t/p=1/t+1+0"]
         assert names(place, "t/p=1") == ["t/p=1/t+1+0", "t/p=1/t+10+0", "t/p=10/t+1+0"]
 
+    def test_hidden_ones_are_found_by_who_asks_for_them(self, place: Place) -> None:
+        for name in (".t/p=1/.t+1+0", ".t/.p/a", "t"):
+            write(place, name)
+        assert names(place) == ["t"]
+        assert [file.name for file in place.files(".t/p=1/.t+1+", hidden=True)] == [".t/p=1/.t+1+0"]
+        assert [file.name for file in place.files(hidden=True)] == [".t/.p/a", ".t/p=1/.t+1+0", "t"]
+
     def test_of_a_place_without_any_there_are_none(self, place: Place) -> None:
         assert names(place) == []
         assert names(place, "a/b") == []

@@ -180,6 +180,16 @@ class TestCommit:
         assert seen(tmp_path) == sorted([before[0], "t+3+0000000010.json", "t+3+0000000015.json", *after])
         assert (folder / "t+3+0000000010.json").read_text() == "new"
 
+    def test_so_it_does_for_a_topic_whose_name_begins_with_a_dot(self, tmp_path: Path) -> None:
+        folder = tmp_path / ".t" / "partition=3"
+        folder.mkdir(parents=True)
+        (folder / ".t+3+0000000005.json").write_text("left")
+        sink = connector(tmp_path)
+        sink.prepare({TopicPartition(".t", 3): 0})
+        facts = sink.commit([(SinkSplit(".t", 3, 0, 10), {"end": 10, "files": []})])
+        assert facts["replaced_files"] == 1
+        assert list(folder.iterdir()) == []
+
     def test_offsets_that_were_filtered_replace_files_too(self, tmp_path: Path) -> None:
         (folder_of(tmp_path) / "t+3+0000000010.json").write_text("old")
         assert prepared(tmp_path, 10).commit([closed(tmp_path, 10, 20)])["replaced_files"] == 1
