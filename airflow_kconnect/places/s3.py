@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from functools import cache, cached_property
 from typing import Any, BinaryIO, cast
 
-from airflow_kconnect.connect.errors import ConnectError, FencedError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
 from airflow_kconnect.places.s3_client import Patience, S3Settings, s3_client
@@ -30,6 +31,8 @@ _WRITER = "kconnect-file"
 _CHECK = Patience(connect_s=5, read_s=5, attempts=2)
 _PROBE = ".kconnect-check"
 """Of this name an upload is begun and aborted, to see what may be done; there is never a file of it."""
+_PROBE_AGE = timedelta(hours=1)
+"""By the store's clock: a check takes seconds."""
 _READS = 4
 """Attempts to read a range, if the connection is lost in the middle of it."""
 _ABORT_S = 10
@@ -56,16 +59,31 @@ class S3Place(Place):
         try:
             with errors_named(doing, key="directory"):
                 s3.list_objects_v2(**self._bucket, Prefix=self._base, MaxKeys=1)
-                # Also ends what a check that was killed has begun.
-                for upload in [each["UploadId"] for each in _uploads(s3, self._bucket, probe["Key"])]:
-                    _abort(s3, probe, upload)
-                upload = s3.create_multipart_upload(**probe, **self._settings.upload)["UploadId"]
-                _abort(s3, probe, upload)
+                self._try_upload(s3, probe)
                 _head(s3, probe)
                 # Where versions are kept, to remove what is not there leaves a mark; the condition prevents it.
                 _unless_gone(lambda: s3.delete_object(**probe, IfMatch='"none"'))
         finally:
             s3.close()
+
+    def _try_upload(self, s3: Any, probe: Mapping[str, str]) -> None:
+        """An upload is begun, found by the beginning of its name, and aborted; so are those of checks that were killed.
+
+        :raises ConfigError: the store does not find it, as MinIO does not: nothing would end what older runs write.
+        """
+        upload, begun = s3.create_multipart_upload(**probe, **self._settings.upload)["UploadId"], {}
+        try:
+            for each in _uploads(s3, self._bucket, probe["Key"][:-1]):
+                if each["Key"] == probe["Key"]:
+                    begun[each["UploadId"]] = each.get("Initiated")
+        finally:
+            _abort(s3, probe, upload)
+        if upload not in begun:
+            text = "the store lists uploads only by their whole names, so a run could not end what older ones write"
+            raise ConfigError({"directory": [f"cannot use {self.at}: {text}: use another store"]})
+        for other, at in begun.items():
+            if other != upload and at and begun[upload] - at >= _PROBE_AGE:  # younger ones: of checks at the same time
+                _abort(s3, probe, other)
 
     def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
         with self._named("list", prefix):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -189,7 +190,10 @@ class TestCheck:
         assert list(healthy.files()) == []
         assert list(healthy.staged()) == []
 
-    def test_ends_what_one_that_was_killed_has_begun(self, place: Place, healthy: Place, proxy: FaultProxy) -> None:
+    def test_ends_what_one_that_was_killed_has_begun(
+        self, place: Place, healthy: Place, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(s3, "_PROBE_AGE", timedelta())
         with proxy.fault("AbortMultipartUpload", refuse(403, "AccessDenied"), 9), pytest.raises(ConfigError):
             place.check()
         place.check()

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Self
 
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.places import s3
 from airflow_kconnect.places.address import address
 from airflow_kconnect.places.s3 import S3Place
 from airflow_kconnect.places.s3_client import S3Settings
@@ -33,6 +37,46 @@ class MillisecondStore:
         self.keys.remove(Key)
 
 
+class WholeNames:
+    """Finds uploads by their whole names only, as MinIO does, or as Amazon does."""
+
+    def __init__(self, *, by_prefix: bool = False) -> None:
+        self.uploads: dict[str, str] = {}
+        self._by_prefix = by_prefix
+
+    def list_objects_v2(self, **_: Any) -> dict[str, Any]:
+        return {}
+
+    def create_multipart_upload(self, Key: str, **_: Any) -> dict[str, str]:
+        self.uploads["u"] = Key
+        return {"UploadId": "u"}
+
+    def get_paginator(self, _operation: str) -> Self:
+        return self
+
+    def paginate(self, Prefix: str, **_: Any) -> Iterator[dict[str, Any]]:
+        found = {id: key for id, key in self.uploads.items() if key == Prefix or self._by_prefix}
+        yield {"Uploads": [{"Key": key, "UploadId": id, "Initiated": _CHANGED} for id, key in found.items()]}
+
+    def abort_multipart_upload(self, UploadId: str, **_: str) -> None:
+        del self.uploads[UploadId]
+
+    def head_object(self, **_: str) -> None:
+        raise _refused(404, "NotFound")
+
+    def delete_object(self, **_: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def _refused(status: int, code: str) -> Exception:
+    from botocore.exceptions import ClientError
+
+    answer = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    error: Exception = ClientError(answer, "DeleteObject")
+    return error
+
+
 def place_in(store: object) -> S3Place:
     place = S3Place(address("s3://lake/raw"), S3Settings())
     vars(place)["_s3"] = store
@@ -45,3 +89,21 @@ def test_a_file_is_removed_as_it_was_listed_though_its_time_is_told_in_seconds()
     assert place.find("t/a") == file
     assert place.remove(file)
     assert list(place.files()) == []
+
+
+def checked(store: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s3, "s3_client", lambda _settings, _patience: store)
+    place_in(store).check()
+
+
+def test_a_store_that_does_not_find_what_older_runs_have_begun_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = WholeNames()
+    with pytest.raises(ConfigError, match="lists uploads only by their whole names"):
+        checked(store, monkeypatch)
+    assert store.uploads == {}
+
+
+def test_one_that_finds_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = WholeNames(by_prefix=True)
+    checked(store, monkeypatch)
+    assert store.uploads == {}
