@@ -61,8 +61,7 @@ class S3Place(Place):
                 s3.list_objects_v2(**self._bucket, Prefix=self._base, MaxKeys=1)
                 self._try_upload(s3, probe)
                 _head(s3, probe)
-                # Where versions are kept, to remove what is not there leaves a mark; the condition prevents it.
-                _unless_gone(lambda: s3.delete_object(**probe, IfMatch='"none"'))
+                _try_delete(s3, probe)
         finally:
             s3.close()
 
@@ -252,6 +251,19 @@ def _uploads(s3: Any, bucket: Mapping[str, str], prefix: str) -> Iterator[Mappin
 
 def _abort(s3: Any, key: Mapping[str, str], upload: str) -> None:
     _unless_gone(lambda: s3.abort_multipart_upload(**key, UploadId=upload))
+
+
+def _try_delete(s3: Any, key: Mapping[str, str]) -> None:
+    """Remove what is not there. Where versions are kept, that leaves a mark; a condition prevents it."""
+    from botocore.exceptions import ClientError
+
+    try:
+        _unless_gone(lambda: s3.delete_object(**key, IfMatch='"none"'))
+    except ClientError as error:
+        if code_of(error) == "NotImplemented":  # not every store knows the condition
+            s3.delete_object(**key)
+        elif code_of(error) not in ("PreconditionFailed", "412"):  # what some answer for what is not there
+            raise
 
 
 def _head(s3: Any, key: Mapping[str, str]) -> Mapping[str, Any] | None:

@@ -40,9 +40,9 @@ class MillisecondStore:
 class WholeNames:
     """Finds uploads by their whole names only, as MinIO does, or as Amazon does."""
 
-    def __init__(self, *, by_prefix: bool = False) -> None:
+    def __init__(self, *, by_prefix: bool = False, answer: Exception | None = None) -> None:
         self.uploads: dict[str, str] = {}
-        self._by_prefix = by_prefix
+        self._by_prefix, self._answer = by_prefix, answer
 
     def list_objects_v2(self, **_: Any) -> dict[str, Any]:
         return {}
@@ -64,7 +64,9 @@ class WholeNames:
     def head_object(self, **_: str) -> None:
         raise _refused(404, "NotFound")
 
-    def delete_object(self, **_: str) -> None: ...
+    def delete_object(self, IfMatch: str = "", **_: str) -> None:
+        if IfMatch and self._answer:
+            raise self._answer
 
     def close(self) -> None: ...
 
@@ -107,3 +109,10 @@ def test_one_that_finds_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     store = WholeNames(by_prefix=True)
     checked(store, monkeypatch)
     assert store.uploads == {}
+
+
+@pytest.mark.parametrize(("status", "code"), [(404, "NoSuchKey"), (412, "PreconditionFailed"), (501, "NotImplemented")])
+def test_whatever_it_answers_to_a_condition_on_what_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, status: int, code: str
+) -> None:
+    checked(WholeNames(by_prefix=True, answer=_refused(status, code)), monkeypatch)
