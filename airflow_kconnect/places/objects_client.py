@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -38,7 +39,7 @@ class ObjectsSettings:
 def open_client(at: Address, own: ObjectsSettings) -> Any:
     """The client of a bucket or container.
 
-    :raises ConfigError: a file that the settings name cannot be read.
+    :raises ConfigError: a file that the settings name cannot be read, or a key is none.
     """
     options: dict[str, Any] = {"connect_timeout": "10s", "timeout": "120s"}
     if own.proxy:
@@ -58,6 +59,7 @@ def _google(at: Address, own: ObjectsSettings, options: dict[str, Any]) -> Any:
     if own.endpoint:
         config["base_url"] = own.endpoint.rstrip("/")
     if own.credentials_json:
+        _check_key(own.credentials_json)
         config["service_account_key"] = own.credentials_json
     elif own.credentials_file:
         _read(own.credentials_file, "store.credentials.file")
@@ -65,6 +67,17 @@ def _google(at: Address, own: ObjectsSettings, options: dict[str, Any]) -> Any:
     elif options["client_options"].get("allow_http"):
         config["bearer_token"] = _EMULATOR  # a real token is not sent where anyone could read it
     return GCSStore(at.root, config=config, **options)
+
+
+def _check_key(text: str) -> None:
+    """obstore quotes a text where it expects an object."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        problem = "is not a JSON object: write the content of the file with the service account's key"
+        raise ConfigError({"store.credentials.json": [problem]})
 
 
 def _azure(at: Address, own: ObjectsSettings, options: dict[str, Any]) -> Any:
