@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from types import TracebackType
@@ -101,12 +101,15 @@ class Place(ABC):
         """
 
     @abstractmethod
-    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
+    def files(
+        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[PlacedFile]:
         """The visible files whose names begin with a prefix, folders included, in the order of their names' bytes.
 
         Files with a part that begins with a dot are left out: they are not visible.
 
         :param hidden: they are not left out: for who knows the names of its own files. A topic may begin with a dot.
+        :param wanted: by its name, whether a file is looked at; all if not given.
         """
 
     @abstractmethod

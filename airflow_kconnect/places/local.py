@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,10 +32,13 @@ class LocalPlace(Place):
         if not os.access(there, os.W_OK | os.X_OK):
             raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
 
-    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
-        for path in self._paths(prefix, hidden=hidden):
-            name = self._name(path)
-            if (hidden or not _is_hidden(name)) and name.startswith(prefix) and (found := self._seen(name, path)):
+    def files(
+        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[PlacedFile]:
+        for name in self._names(prefix, hidden=hidden):
+            shown = (hidden or not _is_hidden(name)) and name.startswith(prefix)
+            # What is not wanted is not looked at: a folder in a network is asked for each file.
+            if shown and (wanted is None or wanted(name)) and (found := self._seen(name, self._path(name))):
                 yield found
 
     def find(self, name: str) -> PlacedFile | None:
@@ -80,10 +83,10 @@ class LocalPlace(Place):
 
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
         folder, _, _ = prefix.rpartition("/")
-        for path in self._paths(f"{folder}/" if folder else ""):
-            name = self._name(path)
-            if (match := _HIDDEN.fullmatch(path.name)) and path.is_file():
-                final = f"{name.removesuffix(path.name)}{match['name']}"
+        for name in self._names(f"{folder}/" if folder else ""):
+            above, slash, last = name.rpartition("/")
+            if (match := _HIDDEN.fullmatch(last)) and self._path(name).is_file():
+                final = f"{above}{slash}{match['name']}"
                 if final.startswith(prefix):
                     yield StagedFile(final, 0, {"hidden": name})
 
@@ -110,9 +113,6 @@ class LocalPlace(Place):
     def _hidden(self, staged: StagedFile) -> Path:
         return self._path(staged.facts["hidden"])
 
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self.at.path).as_posix()
-
     def _seen(self, name: str, path: Path) -> PlacedFile | None:
         try:
             status = path.stat()
@@ -130,13 +130,13 @@ class LocalPlace(Place):
             return _version(final.stat()) == staged.facts.get("version")
         return False
 
-    def _paths(self, prefix: str, *, hidden: bool = False) -> Iterator[Path]:
-        """Files whose names begin with a prefix, hidden ones too, in the order of their names' bytes.
+    def _names(self, prefix: str, *, hidden: bool = False) -> Iterator[str]:
+        """Of files whose names begin with a prefix, hidden ones too, in the order of their names' bytes.
 
         :param hidden: those in hidden folders, too.
         """
-        folder, _, begin = prefix.rpartition("/")
-        yield from _below(self._path(folder), begin, hidden=hidden)
+        folder, slash, begin = prefix.rpartition("/")
+        yield from _below(self._path(folder), f"{folder}{slash}", begin, hidden=hidden)
 
 
 class _LocalStaging:
@@ -166,7 +166,7 @@ class _LocalStaging:
             self._path.unlink(missing_ok=True)
 
 
-def _below(folder: Path, begin: str, *, hidden: bool) -> Iterator[Path]:
+def _below(folder: Path, above: str, begin: str, *, hidden: bool) -> Iterator[str]:
     with _named("list", folder):
         try:
             found = [entry for entry in os.scandir(folder) if entry.name.startswith((begin, f".{begin}"))]
@@ -175,9 +175,9 @@ def _below(folder: Path, begin: str, *, hidden: bool) -> Iterator[Path]:
     # A folder is where its files are: `a.b` is before `a/b`.
     for entry in sorted(found, key=lambda each: os.fsencode(f"{each.name}/" if each.is_dir() else each.name)):
         if not entry.is_dir():
-            yield Path(entry.path)
+            yield f"{above}{entry.name}"
         elif hidden or not entry.name.startswith("."):
-            yield from _below(Path(entry.path), "", hidden=hidden)
+            yield from _below(Path(entry.path), f"{above}{entry.name}/", "", hidden=hidden)
 
 
 def _is_hidden(name: str) -> bool:

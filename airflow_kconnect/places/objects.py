@@ -11,7 +11,7 @@ import contextlib
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, BinaryIO, cast
 
@@ -55,9 +55,15 @@ class ObjectsPlace(Place):
                 self._store.head(probe)
                 self._store.delete(probe)
 
-    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
+    def files(
+        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[PlacedFile]:
         with self._named("list", prefix):
-            found = (_placed(name, each) for name, each in self._objects(prefix) if hidden or not _is_hidden(name))
+            found = (
+                _placed(name, each)
+                for name, each in self._objects(prefix)
+                if (hidden or not _is_hidden(name)) and (wanted is None or wanted(name))
+            )
             # Azure lists a folder before what is named `folder.x`, where accounts have real folders.
             yield from sorted(found, key=lambda file: file.name) if self.at.scheme == "abfss" else found
 

@@ -84,7 +84,9 @@ class S3Place(Place):
             if other != upload and at and begun[upload] - at >= _PROBE_AGE:  # younger ones: of checks at the same time
                 _abort(s3, probe, other)
 
-    def files(self, prefix: str = "", *, hidden: bool = False) -> Iterator[PlacedFile]:
+    def files(
+        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[PlacedFile]:
         with self._named("list", prefix):
             pages = self._s3.get_paginator("list_objects_v2").paginate(
                 **self._bucket, Prefix=self._base + prefix, PaginationConfig={"PageSize": _PAGE}
@@ -92,7 +94,8 @@ class S3Place(Place):
             for page in pages:
                 for each in page.get("Contents", ()):
                     name = each["Key"].removeprefix(self._base)
-                    if not name.endswith("/") and (hidden or not _is_hidden(name)):
+                    shown = not name.endswith("/") and (hidden or not _is_hidden(name))
+                    if shown and (wanted is None or wanted(name)):
                         yield _placed(name, each["Size"], each)
 
     def find(self, name: str) -> PlacedFile | None:

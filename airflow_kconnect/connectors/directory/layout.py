@@ -46,11 +46,15 @@ class FolderLayout:
 
     def visible(self, partition: TopicPartition, first: int = 0) -> list[VisibleFile]:
         """The sink's files for a partition, in any format, that begin at or after an offset; in order."""
-        named = [
-            VisibleFile(offset, file)
-            for file in self.place.files(f"{self._begin(partition)}+", hidden=True)
-            if (offset := self._offset(partition, file.name)) is not None and offset >= first
-        ]
+        offsets: dict[str, int] = {}
+
+        def wanted(name: str) -> bool:
+            if (offset := self._offset(partition, name)) is not None and offset >= first:
+                offsets[name] = offset
+            return name in offsets
+
+        files = self.place.files(f"{self._begin(partition)}+", hidden=True, wanted=wanted)
+        named = [VisibleFile(offsets[file.name], file) for file in files]
         return sorted(named, key=lambda each: (each.offset, each.name))
 
     def staged(self, partition: TopicPartition) -> Iterator[StagedFile]:

@@ -13,6 +13,7 @@ from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.places.address import address
+from airflow_kconnect.places.base import PlacedFile
 from airflow_kconnect.places.local import LocalPlace
 
 
@@ -179,6 +180,20 @@ class TestCommit:
         assert facts["replaced_files"] == 5
         assert seen(tmp_path) == sorted([before[0], "t+3+0000000010.json", "t+3+0000000015.json", *after])
         assert (folder / "t+3+0000000010.json").read_text() == "new"
+
+    def test_looks_only_at_files_from_its_offsets_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        looked: list[str] = []
+        look = LocalPlace._seen
+
+        def noted(place: LocalPlace, name: str, path: Path) -> PlacedFile | None:
+            looked.append(name)
+            return look(place, name, path)
+
+        monkeypatch.setattr(LocalPlace, "_seen", noted)
+        for offset in (0, 5, 10):
+            (folder_of(tmp_path) / f"t+3+{offset:010d}.json").write_text("old")
+        prepared(tmp_path, 5)
+        assert looked == [f"t/partition=3/t+3+{offset:010d}.json" for offset in (5, 10)]
 
     def test_so_it_does_for_a_topic_whose_name_begins_with_a_dot(self, tmp_path: Path) -> None:
         folder = tmp_path / ".t" / "partition=3"
