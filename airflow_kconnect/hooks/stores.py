@@ -96,10 +96,10 @@ def _role(fields: Fields) -> Settings:
 
 
 def _verify(fields: Fields) -> Settings:
-    text = fields.text("extra.verify")
-    if text.lower() == "false":
+    text = fields.text("extra.verify").lower()
+    if text == "false":
         raise Problem("does not verify the store's certificate: set `verify` to the file of the CA that has signed it")
-    return {} if text.lower() in ("", "true") else {"ca.file": text}
+    return {} if text in ("", "true") else fields.setting("ca.file", "extra.verify")
 
 
 def _client(fields: Fields) -> Settings:
@@ -108,7 +108,8 @@ def _client(fields: Fields) -> Settings:
     known = {"proxies", "s3", "region_name", "signature_version"}
     if given.get("signature_version", "s3v4") not in ("s3v4", "v4"):
         raise Problem("has a `signature_version` in `config_kwargs`, and requests are signed with s3v4: remove it")
-    proxies, style = given.get("proxies") or {}, (given.get("s3") or {}).get("addressing_style")
+    proxies = _object(given, "proxies", "config_kwargs")
+    style = _object(given, "s3", "config_kwargs").get("addressing_style")
     if others := sorted(given.keys() - known):
         log.warning("Extra `config_kwargs` of an AWS connection: %s have no effect", ", ".join(others))
     found = _plain("proxy", proxies.get("https") or proxies.get("http"))
@@ -118,13 +119,18 @@ def _client(fields: Fields) -> Settings:
 
 
 def _of_service(fields: Fields) -> Settings:
-    return _plain("endpoint", (_member(fields, "service_config").get("s3") or {}).get("endpoint_url"))
+    return _plain("endpoint", _object(_member(fields, "service_config"), "s3", "service_config").get("endpoint_url"))
 
 
 def _member(fields: Fields, name: str) -> Mapping[str, Any]:
-    value = fields.extras.get(name) or {}
+    return _object(fields.extras, name)
+
+
+def _object(given: Mapping[str, Any], name: str, extra: str = "") -> Mapping[str, Any]:
+    value = given.get(name) or {}
     if not isinstance(value, dict):
-        raise Problem(f"has an extra `{name}` that is not a JSON object")
+        where = f"`{name}` in its extra `{extra}`" if extra else f"an extra `{name}`"
+        raise Problem(f"has {where} that is not a JSON object")
     return value
 
 

@@ -84,6 +84,14 @@ def test_what_the_connection_says_about_the_network_is_kept(connection: Any) -> 
     }
 
 
+def test_a_variable_in_a_field_is_not_one_of_the_configuration(connection: Any) -> None:
+    connection("store", conn_type="aws", extra={"verify": "${file:/etc/ca:pem}", "role_arn": "${env:ROLE}"})
+    assert settings() == {
+        "ca.file": "${airflow:store:extra.verify}",
+        "role.arn": "${airflow:store:extra.role_arn}",
+    }
+
+
 def test_the_configuration_wins(connection: Any) -> None:
     connection("store", conn_type="aws", extra={"region_name": "eu-west-1"})
     assert settings(**{"store.region": "us-west-2"}) == {"region": "us-west-2"}
@@ -112,6 +120,13 @@ def test_a_login_of_the_configuration_is_not_combined_with_that_of_the_connectio
             "has a password within an extra: write `store.proxy` with a variable instead",
         ),
         ({**KEYS, "extra": {"config_kwargs": "s3cret"}}, {}, "`config_kwargs` that is not a JSON object"),
+        (
+            {**KEYS, "extra": {"config_kwargs": {"proxies": "s3cret"}}},
+            {},
+            "has `proxies` in its extra `config_kwargs` ",
+        ),
+        ({**KEYS, "extra": {"config_kwargs": {"s3": "path"}}}, {}, "has `s3` in its extra `config_kwargs` that is not"),
+        ({**KEYS, "extra": {"service_config": {"s3": "s3cret"}}}, {}, "has `s3` in its extra `service_config` that is"),
         ({**KEYS, "extra": {"config_kwargs": {"signature_version": "unsigned"}}}, {}, "signed with s3v4"),
     ],
 )
