@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -157,7 +158,7 @@ def _types(place: Place, file: PlacedFile, ending: str) -> Types | None:
     try:
         with place.read(file) as opened:
             return read(opened, file.name)
-    except (ValueError, EOFError, OSError, pa.ArrowException) as error:
+    except (ValueError, EOFError, OSError, zlib.error, pa.ArrowException) as error:
         what = {"parquet": "a Parquet file", "avro": "an Avro file"}.get(ending, "a file with lines")
         text = f"{place.at.below(file.name)} is not {what} that can be read ({error}): move it out of the folder"
         raise DataError(text) from None

@@ -100,7 +100,7 @@ class _HadoopSnappyReader(io.RawIOBase):
 
 
 def decompressed(file: BinaryIO, name: str) -> io.BufferedIOBase:
-    """What is in a file of this name. Reading raises EOFError or OSError if it is damaged."""
+    """What is in a file of this name. Reading raises EOFError, OSError or `zlib.error` if it is damaged."""
     match name.rpartition(".")[2]:
         case "gz":
             return gzip.GzipFile(fileobj=file)
