@@ -12,6 +12,7 @@ member.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
@@ -34,7 +36,7 @@ from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.directory.encoders.formats import COMPRESSIONS, FORMATS
 from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
-from airflow_kconnect.places.address import address, dataset
+from airflow_kconnect.places.address import address, dataset, is_in_store
 from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.keys import address_validator, check_connection, define_store_keys, store_problems
 from airflow_kconnect.places.registry import open_place
@@ -81,16 +83,20 @@ class DirectorySinkConnector(NativeSinkConnector):
     ) -> list[str]:
         """A run replaces whole files: one that begins before its start would keep records that are written again.
 
-        If the folder is not accessible here, nothing is known about its files.
+        If the folder is not there, or a store cannot be reached from here, nothing is known about its files.
         """
         values = cls.config().parse(props)
-        layout = FolderLayout(open_place(values["directory"], values), "")
-        parted = ((tp, start, _parted(layout, tp, start, committed.get(tp))) for tp, start in starts.items())
-        return [
-            f"{tp}: offset {start} may be in the middle of {name}, whose records from there on"
-            f" would be stored twice; use {begin} or {end}, or move the file out of {layout.place} first"
-            for tp, start, (name, begin, end) in ((p, s, f) for p, s, f in parted if f)
-        ]
+        directory, problems = values["directory"], list[str]()
+        with contextlib.suppress(*([ConnectError] if is_in_store(directory) else [])):
+            layout = FolderLayout(open_place(directory, values), "")
+            for tp, start in starts.items():
+                if found := _parted(layout, tp, start, committed.get(tp)):
+                    name, begin, end = found
+                    problems.append(
+                        f"{tp}: offset {start} may be in the middle of {name}, whose records from there on would be"
+                        f" stored twice; use {begin} or {end}, or move the file out of {layout.place} first"
+                    )
+        return problems
 
     @classmethod
     def config(cls) -> ConfigDef:

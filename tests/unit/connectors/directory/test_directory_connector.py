@@ -265,5 +265,9 @@ class TestStartProblems:
         (folder_of(tmp_path) / "t+3+0000000100.json").write_text("old")
         assert self.problems(tmp_path, 50) == []
 
+    def test_of_a_store_that_cannot_be_reached_from_here_nothing_is_known(self) -> None:
+        props = {"directory": "s3://lake/raw", "store.profile": "of-another-machine"}
+        assert DirectorySinkConnector.start_problems(props, {TopicPartition("t", 3): 5}, {}) == []
+
     def test_without_the_folder_nothing_is_known(self, tmp_path: Path) -> None:
         assert self.problems(tmp_path / "none", 50) == []
