@@ -68,7 +68,7 @@ class Source:
         return self.place.read(self.file)
 
     def check_unchanged(self) -> None:
-        """Called when a part was read: the bytes of a file of this machine may have been replaced since it was opened.
+        """Called when rows were read: the bytes of a file of this machine may have been replaced since it was opened.
         Stores say so themselves.
 
         :raises DataError: they have been.

@@ -61,7 +61,9 @@ class Part:
         if self.is_empty:
             return
         with unreadable(self.source):
-            yield from opened(self.source).rows(self.columns, self.begin, self.end)
+            for rows in opened(self.source).rows(self.columns, self.begin, self.end):
+                self.source.check_unchanged()  # rows are committed before the part has ended
+                yield rows
         self.source.check_unchanged()
 
     def at(self, row: int) -> str:

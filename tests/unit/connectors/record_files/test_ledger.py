@@ -69,6 +69,22 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_even_if_bad_files_are_
     assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
 
 
+def test_no_row_follows_a_change_of_the_file_since_rows_are_committed_before_its_end(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airflow_kconnect.connectors.record_files.formats.csv._BLOCK", 1000)
+    old = "a\n" + "1111\n" * 50_000
+    path = runs.put("a.csv", old)
+    connector = runs.connector()
+    [split] = runs.plan(connector).splits
+    batches = connector.batches([(0, split, split.start)]).read(0)
+    next(batches)
+    with path.open("r+b") as file:  # the same file, whose bytes are others
+        file.write(old.replace("1", "2").encode())
+    [cell] = next(batches).column("error").to_pylist()
+    assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
+
+
 def test_hidden_files_and_others_than_the_pattern_are_left_out(runs: Runs) -> None:
     for name in (".a.csv", "_a.csv", "b.txt", "a.csv"):
         runs.put(name, "a\n1\n")
