@@ -27,7 +27,7 @@ class CsvFormat(RecordFormat):
     def columns(self, known: Mapping[str, Description]) -> Columns:
         """Names of the header; types that are known, or as a sample suggests."""
         try:
-            reader = self._reader(self.source.text(), _SAMPLE, None, [])
+            reader = self._reader(self.source.text(), _SAMPLE, None, [], header=self.settings.dialect.header)
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):
                 return {}
@@ -49,10 +49,10 @@ class CsvFormat(RecordFormat):
 
     def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
         fields, bad = _fields(columns), list[Any]()
-        header = int(self.settings.dialect.header and begin == 0)
+        header = self.settings.dialect.header and begin == 0
         row = 1 + header  # that of the next batch, as Arrow counts them
         try:
-            for batch in self._reader(self.source.text(begin, end), _BLOCK, [*(columns or ())], bad, header):
+            for batch in self._reader(self.source.text(begin, end), _BLOCK, [*(columns or ())], bad, header=header):
                 wrong = _take_until(bad, row, batch.num_rows)
                 yield _rows(batch, fields, [(at - row, text) for at, text in wrong])
                 row += batch.num_rows + len(wrong)
@@ -71,9 +71,12 @@ class CsvFormat(RecordFormat):
         block: int,
         names: Sequence[str] | None,
         bad: list[tuple[int, str]],
-        header: int = 0,
+        *,
+        header: bool,
     ) -> pcsv.CSVStreamingReader:
-        """:param names: of columns, which are bytes; None: those of the file. :param bad: gets what is skipped."""
+        """:param names: of columns, which are bytes; None: they are not known yet. :param bad: gets what is skipped.
+        :param header: whether it comes first; empty lines may be before it.
+        """
         dialect = self.settings.dialect
 
         def wrong(row: pcsv.InvalidRow) -> str:
@@ -90,9 +93,8 @@ class CsvFormat(RecordFormat):
             read_options=pcsv.ReadOptions(
                 use_threads=False,
                 block_size=block,
-                column_names=names,
-                skip_rows_after_names=header,
-                autogenerate_column_names=names is None and not dialect.header,
+                column_names=None if header else names,
+                autogenerate_column_names=names is None and not header,
             ),
             parse_options=pcsv.ParseOptions(
                 delimiter=self.settings.separator_of(self.source.file.name),

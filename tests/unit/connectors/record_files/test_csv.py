@@ -51,6 +51,12 @@ def test_rows_with_too_few_or_many_values_are_bad_and_named(runs: Runs) -> None:
     ]
 
 
+def test_a_header_after_empty_lines_is_no_row(runs: Runs) -> None:
+    runs.put("a.csv", "\n\r\na,b\nx,y\n\nz\n")
+    assert runs.read() == [{"a": "x", "b": "y"}]
+    assert runs.errors == [f"{runs.folder}/a.csv, row 2: has 1 values, expected 2: 'z'"]
+
+
 def test_bad_rows_of_many_blocks_keep_their_places(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("airflow_kconnect.connectors.record_files.formats.csv._BLOCK", 1000)
     lines = [f"{n},{'x' * (n % 30)}" if n % 7 else f"bad{n}" for n in range(1, 2001)]
