@@ -12,6 +12,7 @@ import pyarrow.csv as pcsv
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.record_files.config import STRINGS
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
+from airflow_kconnect.connectors.record_files.formats.lines import BOM
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
 from airflow_kconnect.connectors.record_files.values import ROW, Errors, parsed, quoted
 
@@ -26,18 +27,31 @@ class CsvFormat(RecordFormat):
 
     def columns(self, known: Mapping[str, Description]) -> Columns:
         """Names of the header; types that are known, or as a sample suggests."""
-        try:
-            reader = self._reader(self.source.text(), _SAMPLE, None, [], header=self.settings.dialect.header)
-        except pa.ArrowInvalid as error:
-            if "Empty CSV" in str(error):
-                return {}
-            raise
+        if (reader := self._sample()) is None:
+            return {}
         names = reader.schema.names
         if not self.settings.dialect.header:
             names = [f"column{n + 1:02}" for n in range(len(names))]
         given = dict(zip(names, reader.schema.types, strict=True))
         strings = self.settings.inference == STRINGS
         return {name: known.get(name) or ("string" if strings else described(given[name])) for name in names}
+
+    def _sample(self) -> pcsv.CSVStreamingReader | None:
+        """The first rows, in the types that Arrow finds; None: there are none."""
+        header = self.settings.dialect.header
+        try:
+            return self._reader(self.source.text(), _SAMPLE, None, [], header=header)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" not in str(error):
+                raise
+        with self.source.text() as stream:
+            start = stream.read(_SAMPLE)
+        if len(start) == _SAMPLE:
+            raise self.source.unreadable("begins with a mebibyte of empty lines")
+        if header or not start.removeprefix(BOM).strip(b"\r\n"):
+            return None
+        # Arrow finds no columns in a line that is the only one and not ended.
+        return self._reader(pa.BufferReader(start + b"\n"), _SAMPLE, None, [], header=False)
 
     def schema(self, columns: Columns | None) -> ConnectSchema:
         return schema_of(pa.schema(_fields(columns)), self.source.name)

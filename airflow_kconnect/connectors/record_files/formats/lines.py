@@ -12,7 +12,7 @@ from airflow_kconnect.connectors.record_files.opening import Source
 _BLOCK = 2 * 1024 * 1024
 LONGEST = 64 * 1024 * 1024
 _LF, _CR = 10, 13
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 def lines_of(source: Source, begin: int, end: int | None, block: int = _BLOCK) -> Iterator[pa.BinaryArray]:
@@ -22,7 +22,7 @@ def lines_of(source: Source, begin: int, end: int | None, block: int = _BLOCK) -
     """
     with source.text(begin, end) as stream:
         tail = stream.read(block)
-        tail = tail.removeprefix(_BOM) if begin == 0 else tail
+        tail = tail.removeprefix(BOM) if begin == 0 else tail
         while chunk := stream.read(block) if tail else b"":
             if (cut := tail.rfind(b"\n") + 1) > 0:
                 yield split(tail[:cut])

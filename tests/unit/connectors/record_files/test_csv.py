@@ -57,6 +57,20 @@ def test_a_header_after_empty_lines_is_no_row(runs: Runs) -> None:
     assert runs.errors == [f"{runs.folder}/a.csv, row 2: has 1 values, expected 2: 'z'"]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("1,x", [{"column01": 1, "column02": "x"}]),
+        ("\ufeff1,x", [{"column01": 1, "column02": "x"}]),
+        ("\n\n1,x", [{"column01": 1, "column02": "x"}]),
+        ("\ufeff\r\n\n", []),
+    ],
+)
+def test_the_only_row_need_not_be_ended(runs: Runs, text: str, rows: list[object]) -> None:
+    runs.put("a.csv", text)
+    assert runs.read(csv_first_row_as_header="false") == rows
+
+
 def test_bad_rows_of_many_blocks_keep_their_places(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("airflow_kconnect.connectors.record_files.formats.csv._BLOCK", 1000)
     lines = [f"{n},{'x' * (n % 30)}" if n % 7 else f"bad{n}" for n in range(1, 2001)]
