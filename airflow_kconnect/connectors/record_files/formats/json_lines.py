@@ -72,7 +72,8 @@ def _texts(lines: pa.Array) -> pa.Array:
 
 
 def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:
-    """:raises ValueError: a line is not one object, or does not fit the fields."""
+    """:raises ValueError: a line is not one object, or not UTF-8, or does not fit the fields."""
+    lines.cast(pa.string())  # Arrow's parser takes any bytes for texts
     if not pc.all(_look_like_objects(lines)).as_py():
         raise ValueError("a line is not an object")
     whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), b"\n")[0].as_buffer()
@@ -119,6 +120,14 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
+def _is_utf_8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _read_fields(columns: Mapping[str, Description]) -> list[pa.Field]:
     """As Arrow reads them: times are texts first."""
     types = {name: arrow_of(each) for name, each in columns.items()}
@@ -127,6 +136,8 @@ def _read_fields(columns: Mapping[str, Description]) -> list[pa.Field]:
 
 def _why(lines: pa.Array, error: Exception) -> str:
     text = lines[0].as_py()
+    if not _is_utf_8(text):
+        return f"is not in UTF-8 (see `file.charset`): {quoted(text, ROW)}"
     if not _is_object(text):
         return f"is not a JSON object: {quoted(text, ROW)}"
     what = f"does not have the expected members and types ({_line(error)})"

@@ -114,6 +114,13 @@ def test_a_bad_line_of_json_is_named_and_alone(runs: Runs, line: str) -> None:
     assert f"{runs.folder}/b.json, row " in runs.errors[0]
 
 
+@pytest.mark.parametrize("inference", ["sample", "none"])
+def test_a_line_of_json_that_is_not_in_utf_8_is_bad(runs: Runs, inference: str) -> None:
+    runs.put("a.json", b'{"a":"x"}\n{"a":"\xe9"}\n{"a":"y"}\n')
+    assert len(runs.read(schema_inference=inference)) == 2
+    assert "a.json, row 2: is not in UTF-8 (see `file.charset`): " in runs.errors[0]
+
+
 def test_json_without_schema_stays_as_it_is(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":"x","b":null}\n{"a":\n')
     assert runs.read(schema_inference="none") == ['{"a":1}', '{"a":"x","b":null}']
