@@ -18,6 +18,8 @@ from airflow_kconnect.connectors.record_files.values import ROW, isolated, quote
 
 _SAMPLE = 1024 * 1024
 _CURE = "give their types in `schema.types`, or set `schema.inference` to none"
+_ANY_FIELDS = [pa.field("\0", pa.string())]
+"""For objects of which nothing is needed: without a column Arrow does not say how many there are."""
 
 
 class JsonFormat(RecordFormat):
@@ -67,7 +69,7 @@ def _structs(lines: pa.Array, columns: Mapping[str, Description], fields: Sequen
 
 
 def _texts(lines: pa.Array) -> pa.Array:
-    _read(_stripped(lines), [], "ignore")
+    _read(_stripped(lines), _ANY_FIELDS, "ignore")
     return lines.cast(pa.string())
 
 
@@ -82,7 +84,7 @@ def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:
         read_options=pj.ReadOptions(use_threads=False, block_size=whole.size + 1),
         parse_options=pj.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior=others),
     )
-    if table.num_rows != len(lines) and (fields or others != "ignore"):
+    if table.num_rows != len(lines):
         raise ValueError("a line has several objects")
     return table
 

@@ -127,6 +127,12 @@ def test_json_without_schema_stays_as_it_is(runs: Runs) -> None:
     assert "row 3: is not a JSON object" in runs.errors[0]
 
 
+def test_several_objects_in_a_line_are_a_bad_row_without_schema_too(runs: Runs) -> None:
+    runs.put("a.json", '{"a":1}\n{"a":2}{"a":3}\n{}\n')
+    assert runs.read(schema_inference="none") == ['{"a":1}', "{}"]
+    assert "row 2: is not a JSON object" in runs.errors[0]
+
+
 def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":"x"}\n')
     with pytest.raises(DataError, match=r"values of several types .*: give their types in `schema.types`"):
