@@ -32,6 +32,7 @@ class JsonFormat(RecordFormat):
         sample = next((lines for lines in lines_of(self.source, 0, None, _SAMPLE)), None)
         if sample is None:
             return {}
+        sample = _filled(sample)
         try:
             found = _found(sample, _read_fields(known))
         except pa.ArrowTypeError as error:
@@ -57,9 +58,13 @@ class JsonFormat(RecordFormat):
             return _structs(lines, columns or {}, fields) if fields is not None else _texts(lines)
 
         for lines in lines_of(self.source, begin, end):
-            given = lines.filter(pc.greater(pc.binary_length(lines), 0))
-            if len(given):
+            if len(given := _filled(lines)):
                 yield Rows(*isolated(given, parse, type_, _why))
+
+
+def _filled(lines: pa.Array) -> pa.Array:
+    """Without empty lines."""
+    return lines.filter(pc.greater(pc.binary_length(lines), 0))
 
 
 def _structs(lines: pa.Array, columns: Mapping[str, Description], fields: Sequence[pa.Field]) -> pa.Array:
@@ -111,8 +116,21 @@ def _found(sample: pa.Array, fields: Sequence[pa.Field]) -> pa.Schema:
         if len(sample) < 2:
             return pa.schema(fields)
     half = len(sample) // 2
-    parts = [_found(part, fields) for part in (sample[:half], sample[half:])]
+    parts = [_with_texts(_found(part, fields)) for part in (sample[:half], sample[half:])]
     return pa.unify_schemas(parts, promote_options="permissive")
+
+
+def _with_texts(members: pa.Schema) -> pa.Schema:
+    """What looks like a time in one half of a sample may be any text in the other one."""
+    return pa.schema([field.with_type(_text_for_time(field.type)) for field in members])
+
+
+def _text_for_time(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(type_):
+        return pa.struct([field.with_type(_text_for_time(field.type)) for field in type_])
+    if pa.types.is_list(type_):
+        return pa.list_(_text_for_time(type_.value_type))
+    return pa.string() if pa.types.is_temporal(type_) else type_
 
 
 def _is_object(line: bytes) -> bool:

@@ -133,6 +133,13 @@ def test_several_objects_in_a_line_are_a_bad_row_without_schema_too(runs: Runs) 
     assert "row 2: is not a JSON object" in runs.errors[0]
 
 
+@pytest.mark.parametrize("between", ["", "nothing"])
+def test_texts_of_which_some_look_like_times_are_of_one_type(runs: Runs, between: str) -> None:
+    lines = ['{"a":"2026-01-02 03:04:05","b":[{"c":"2026-01-02"}]}', between, '{"a":"x","b":[{"c":"y"}]}']
+    runs.put("a.json", "\n".join(lines))
+    assert [row["a"] for row in runs.read()] == ["2026-01-02 03:04:05", "x"]
+
+
 def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":"x"}\n')
     with pytest.raises(DataError, match=r"values of several types .*: give their types in `schema.types`"):
