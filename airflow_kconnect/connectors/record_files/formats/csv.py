@@ -32,6 +32,7 @@ class CsvFormat(RecordFormat):
         names = reader.schema.names
         if not self.settings.dialect.header:
             names = [f"column{n + 1:02}" for n in range(len(names))]
+        schema_of(reader.schema, self.source.name)  # of several columns with a name one would be left
         given = dict(zip(names, reader.schema.types, strict=True))
         strings = self.settings.inference == STRINGS
         return {name: known.get(name) or ("string" if strings else described(given[name])) for name in names}

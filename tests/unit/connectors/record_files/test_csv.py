@@ -71,6 +71,12 @@ def test_the_only_row_need_not_be_ended(runs: Runs, text: str, rows: list[object
     assert runs.read(csv_first_row_as_header="false") == rows
 
 
+def test_two_columns_of_a_name_are_an_error_that_names_them(runs: Runs) -> None:
+    runs.put("a.csv", "a,b,a\n1,2,3\n")
+    with pytest.raises(DataError, match=r"a\.csv has two columns `a`: rename one of them"):
+        runs.read(errors_tolerance="all")
+
+
 def test_bad_rows_of_many_blocks_keep_their_places(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("airflow_kconnect.connectors.record_files.formats.csv._BLOCK", 1000)
     lines = [f"{n},{'x' * (n % 30)}" if n % 7 else f"bad{n}" for n in range(1, 2001)]
