@@ -38,10 +38,11 @@ class CsvFormat(RecordFormat):
         return {name: known.get(name) or ("string" if strings else described(given[name])) for name in names}
 
     def _sample(self) -> pcsv.CSVStreamingReader | None:
-        """The first rows, in the types that Arrow finds; None: there are none."""
-        header = self.settings.dialect.header
+        """The first rows, in the types that Arrow finds; None: there are none, which says nothing about types."""
+        header, bad = self.settings.dialect.header, list[Any]()
         try:
-            return self._reader(self.source.text(), _SAMPLE, None, [], header=header)
+            reader = self._reader(self.source.text(), _SAMPLE, None, bad, header=header)
+            return reader if bad or next(iter(reader), None) is not None else None
         except pa.ArrowInvalid as error:
             if "Empty CSV" not in str(error):
                 raise

@@ -77,6 +77,13 @@ def test_two_columns_of_a_name_are_an_error_that_names_them(runs: Runs) -> None:
         runs.read(errors_tolerance="all")
 
 
+def test_a_header_without_rows_says_nothing_about_types(runs: Runs) -> None:
+    runs.put("a.csv", "id,n\n")
+    assert runs.read() == []
+    runs.put("b.csv", "id,n\n1,2.5\n")
+    assert runs.read() == [{"id": 1, "n": 2.5}]
+
+
 def test_bad_rows_of_many_blocks_keep_their_places(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("airflow_kconnect.connectors.record_files.formats.csv._BLOCK", 1000)
     lines = [f"{n},{'x' * (n % 30)}" if n % 7 else f"bad{n}" for n in range(1, 2001)]
