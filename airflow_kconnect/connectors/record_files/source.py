@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 _PLAN_BYTES = 600_000
 """What splits say about their columns, so that a plan fits into a record of Kafka."""
+_FILE_BYTES = 200_000
+"""What those of one file may say at most: there are fewer of them, and larger ones, if it has many columns."""
 
 
 class FilesSourceConnector(NativeSourceConnector):
@@ -161,9 +163,10 @@ class FilesSourceConnector(NativeSourceConnector):
                 raise
             detail |= {"unreadable": str(error)}
             columns, cuts = None, [begin, begin]
-        # Rows that were read are counted from there on: in one part, however files were cut then.
-        cuts = _fewer(cuts, 1 if rows else context.splits_max)
         detail |= {} if columns is None else {"columns": columns}
+        room = max(1, _FILE_BYTES // len(json.dumps([file.name, detail])))
+        # Rows that were read are counted from there on: in one part, however files were cut then.
+        cuts = _fewer(cuts, 1 if rows else min(room, context.splits_max or room))
         for first, last in pairwise(cuts):
             own = {"begin": first, "end": last, "more": last != cuts[-1]}
             yield Split(partition_of(file.name), rows if first == begin else 0, END, detail | own)
@@ -215,8 +218,8 @@ class FilesSourceConnector(NativeSourceConnector):
         self._place.close()
 
 
-def _fewer(cuts: list[int], splits_max: int | None) -> list[int]:
+def _fewer(cuts: list[int], splits_max: int) -> list[int]:
     """The bounds of at most that many parts."""
     parts = len(cuts) - 1
-    wanted = min(parts, splits_max or parts)
+    wanted = min(parts, splits_max)
     return [cuts[part * parts // wanted] for part in range(wanted + 1)]

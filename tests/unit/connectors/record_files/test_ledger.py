@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
@@ -109,6 +112,18 @@ def test_nothing_new_is_known_without_opening_files(runs: Runs) -> None:
     runs.read()
     (runs.folder / "a.csv").chmod(0)
     assert runs.connector().nothing_new(context) == SourcePlan(())
+
+
+@pytest.mark.parametrize("columns", [1, 60])
+def test_the_plan_of_a_large_file_fits_into_a_record(runs: Runs, columns: int) -> None:
+    names = ",".join(f"column_with_number_{n}" for n in range(columns))
+    text = f"{names}\n" + f"{','.join('1' * columns)}\n" * 10_000
+    runs.put("a.csv", text)
+    splits = runs.plan(runs.connector(**{"csv.multiline": "false", "split.bytes": str(len(text) // 3000)})).splits
+    assert len(splits) > 50
+    assert len(json.dumps([asdict(split) for split in splits])) < 500_000
+    assert [split.detail["begin"] for split in splits[1:]] == [split.detail["end"] for split in splits[:-1]]
+    assert splits[-1].detail["end"] == len(text)
 
 
 def test_files_with_other_columns_have_shapes_of_their_own(runs: Runs) -> None:
