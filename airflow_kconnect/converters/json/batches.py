@@ -6,6 +6,7 @@ with anything that it rejects is left to from_json, message by message.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from binascii import a2b_base64
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,7 @@ _LONG_BYTES = 8
 _LONGEST = 2**31 - 1
 """The end of a slice: pyarrow fails without one."""
 _QUOTE, _BACKSLASH = b'"\\'
+_NO_NUMBER = re.compile(rb"[:\[,]\s*-?(?:NaN|Inf(?:inity)?)\s*[,\]}]")
 # Not 32-bit floats: Jackson and Arrow round them differently.
 _ARROW = {
     SchemaType.BOOLEAN: "bool",
@@ -293,14 +295,21 @@ def looks_like(messages: pa.Array, pattern: Pattern, brackets: tuple[bytes, byte
     return pc.fill_null(pc.and_(starts, ends), False)
 
 
+def has_no_number(document: bytes) -> bool:
+    """Whether it may have NaN or an infinity as a value: JSON has neither, and Arrow reads them. A text may look so."""
+    return (b"NaN" in document or b"Inf" in document) and _NO_NUMBER.search(document) is not None
+
+
 def _is_text_of(document: pa.Buffer, lines: int) -> bool:
-    """Whether it is UTF-8, with no line feeds except those between the payloads."""
+    """Whether it is UTF-8, with no line feeds except those between the payloads, and no numbers that are none."""
     import numpy as np
     import pyarrow as pa
 
     data = document.to_pybytes()
     # bytes.count takes three times as long for this many.
     if np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")) != lines:
+        return False
+    if has_no_number(data):
         return False
     if data.isascii():
         return True

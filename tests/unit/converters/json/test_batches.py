@@ -110,6 +110,7 @@ def test_other_messages_are_left_alone_in_their_places() -> None:
         '{"id":1}{"id":2}',
         '{"id":\n1}',
         '{"id":NaN}',
+        '{"id":1,"more":[1,-Infinity]}',
     ],
 )
 def test_a_batch_with_anything_unusual_is_left_alone(payload: str) -> None:

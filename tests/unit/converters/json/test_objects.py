@@ -78,10 +78,14 @@ def test_no_zero_is_negative(text: str) -> None:
     "text",
     ['{"id":1.0}', '{"id":"1"}', '{"name":1}', '{"paid":1}', '{"size":"1"}', '{"place":[]}', '{"place":{"x":"a"}}',
      '{"tags":["a",1]}', '{"id":1,"id":2}', '{"id":1}{"id":2}', '{"id":NaN}', "{oops}", '{"name":"\\ud800"}',
-     '{"id":9223372036854775808}'],
+     '{"id":9223372036854775808}', '{"size":NaN}', '{"size": -Infinity }', '{"place":{"x":Inf}}'],
 )  # fmt: skip
 def test_a_batch_with_anything_else_is_left_alone(text: str) -> None:
     assert parsed({"id": 7}, text) == [None, None]
+
+
+def test_texts_may_say_that_something_is_no_number() -> None:
+    assert parsed({"name": "NaN", "tags": ["Inf", "is NaN"]}) != [None]
 
 
 @pytest.mark.parametrize("text", ["5", "null", "[]", '"text"', ""])
