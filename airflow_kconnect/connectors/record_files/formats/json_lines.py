@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.record_files.formats.base import Columns, Recor
 from airflow_kconnect.connectors.record_files.formats.lines import lines_of
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
 from airflow_kconnect.connectors.record_files.values import ROW, isolated, quoted, typed
+from airflow_kconnect.converters.json.batches import has_no_number
 
 _SAMPLE = 1024 * 1024
 _CURE = "give their types in `schema.types`, or set `schema.inference` to none"
@@ -91,6 +92,8 @@ def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:
     )
     if table.num_rows != len(lines):
         raise ValueError("a line has several objects")
+    if has_no_number(whole.to_pybytes()) and not all(map(_is_object, lines.to_pylist())):
+        raise ValueError("a line has NaN or an infinity, which JSON has not")
     return table
 
 
@@ -135,9 +138,13 @@ def _text_for_time(type_: pa.DataType) -> pa.DataType:
 
 def _is_object(line: bytes) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(json.loads(line, parse_constant=_refused), dict)
     except ValueError:
         return False
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _is_utf_8(line: bytes) -> bool:

@@ -133,6 +133,15 @@ def test_several_objects_in_a_line_are_a_bad_row_without_schema_too(runs: Runs) 
     assert "row 2: is not a JSON object" in runs.errors[0]
 
 
+@pytest.mark.parametrize("inference", ["sample", "none"])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "Inf"])
+def test_what_json_has_no_number_for_makes_a_bad_row(runs: Runs, inference: str, number: str) -> None:
+    lines = ['{"a":1.5,"b":"x"}', f'{{"a":{number}}}', '{"a":2.5,"b":"y: NaN, or Inf]"}']
+    runs.put("a.json", "\n".join(lines))
+    assert len(runs.read(schema_inference=inference)) == 2
+    assert "row 2: is not a JSON object" in runs.errors[0]
+
+
 @pytest.mark.parametrize("between", ["", "nothing"])
 def test_texts_of_which_some_look_like_times_are_of_one_type(runs: Runs, between: str) -> None:
     lines = ['{"a":"2026-01-02 03:04:05","b":[{"c":"2026-01-02"}]}', between, '{"a":"x","b":[{"c":"y"}]}']
