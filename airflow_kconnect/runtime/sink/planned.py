@@ -157,7 +157,8 @@ class PlannedRun(SinkRun):
         if not any(map(ended_early, reports)):
             return self._published(producer, plan, tables, splits, reports)
         self._target.discard(plan)
-        if resumed is not None or len(self._plans.state.announced) > 1:
+        is_visible = bool(tables) and not self._target.staged
+        if resumed is not None or is_visible or len(self._plans.state.announced) > 1:
             self._resumed = plan  # something of it may be visible: it is completed as it is, or not at all
         elif any(report.error for report in reports):
             self._write_before(producer, splits, reports)
@@ -203,14 +204,14 @@ class PlannedRun(SinkRun):
     def _attempt(
         self, producer: TransactionalProducer, plan: SinkPlan, splits: list[SinkSplit]
     ) -> tuple[Collection[str], list[SinkReport]]:
-        """Write a plan; returns its tables, and the reports of its splits. If one of these has ended early, what was
-        written is not what the plan should have.
+        """Write a plan; returns the tables that were written, and the reports of its splits. If one of these has ended
+        early, what was written is not what the plan should have, or a broker has failed since.
         """
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
         self._phases.enter("preparing the Spark job")
-        spark, announced = self._session.spark, self._plans.state.announced
+        spark = self._session.spark
         with self._monitor(self._session.driver_host, splits) as monitor:
             records = KafkaPlanRecords(
                 plan,
@@ -239,7 +240,7 @@ class PlannedRun(SinkRun):
                 reports = self._judged(splits, reporting=not self._settings.errors.tolerant)
                 if not any(map(ended_early, reports)):
                     raise contradiction(self._settings.name, plan) from error
-                return announced, reports
+                return (), reports
         failpoint("after-last-write")
         if records.bad:
             return tables, self._judged_after(records, splits)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from airflow_kconnect.connect.error_cells import pack_error
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.table.formats.delta.table import DeltaTable
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
@@ -188,6 +190,26 @@ def test_good_records_of_the_second_look_are_those_that_were_written(
             run_here(config)
     assert tables.rows(topic, "id") == []
     assert run_here(config).records == {"read": 3, "written": 2, "filtered": 0, "dead_lettered": 1}
+
+
+def test_what_delta_has_is_not_written_again_if_a_broker_fails_at_the_second_look(
+    run_here: Run, of_delta: OfDelta, tables: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables.add(of_delta.topic, "{oops", record(id=4))
+    config = {**of_delta.config, "errors.tolerance": "all"}
+    judged = PlannedRun._judged
+
+    def cut_off(self: PlannedRun, *arguments: Any, **more: Any) -> Any:
+        reports = judged(self, *arguments, **more)
+        error = pack_error(RetriableError("the broker is away"))
+        return [replace(each, end=each.end - 1, stopped=True, error=error) for each in reports]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PlannedRun, "_judged", cut_off)
+        with pytest.raises(RetriableError, match="the broker is away"):
+            run_here(config)
+    assert run_here(config).records["dead_lettered"] == 1
+    assert of_delta.ids() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("keys", [pytest.param({}, marks=pytest.mark.exhaustive), KEYS], ids=["append", "upsert"])
