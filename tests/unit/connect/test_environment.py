@@ -23,6 +23,7 @@ AIRFLOWS = {
 OTHERS = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "AIRFLOW_HOME": "/airflow", "DB_PASSWORD": "d"}
 
 _STARTS = {"subprocess.Popen", "subprocess.run", "subprocess.check_output", "psutil.Popen"}
+_MADE = ("java_environment", "child_environment", "submit_environment")
 # Airflow itself, and the editor of the person at the terminal.
 _MAY_HAVE_THEM = {"demo/airflow.py", "doctor/airflow.py", "cli/connectors/editing.py"}
 # Where the environment comes from somewhere else, without Airflow's settings.
@@ -57,6 +58,6 @@ def test_every_process_is_started_with_an_environment_of_its_own() -> None:
         module: given
         for module, given in found.items()
         if module not in _MAY_HAVE_THEM | _GIVEN.keys()
-        and not all("java_environment(" in text or "child_environment(" in text for text in given)
+        and not all(any(f"{name}(" in text for name in _MADE) for text in given)
     }
     assert found and not bare
