@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import stat
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,8 +13,9 @@ from typing import Any, BinaryIO
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.folders import HIDDEN_SUFFIX, hidden_name, named_errors, sync_folder
 
-_HIDDEN = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.tmp")
+_HIDDEN = re.compile(rf"\.(?P<name>.+){HIDDEN_SUFFIX}")
 
 
 class LocalPlace(Place):
@@ -46,7 +46,7 @@ class LocalPlace(Place):
 
     def read(self, file: PlacedFile) -> BinaryIO:
         path = self._path(file.name)
-        with _named("read", path):
+        with named_errors(path, "read"):
             try:
                 opened = path.open("rb")
             except FileNotFoundError as error:
@@ -58,14 +58,14 @@ class LocalPlace(Place):
 
     def stage(self, name: str, part_bytes: int = 0) -> Staging:
         final = self._path(name)
-        hidden = final.with_name(f".{final.name}.{uuid.uuid4().hex}.tmp")
-        with _named("write", hidden):
+        hidden = final.with_name(hidden_name(final.name))
+        with named_errors(hidden):
             hidden.parent.mkdir(parents=True, exist_ok=True)
             return _LocalStaging(name, hidden, hidden.open("xb"))
 
     def publish(self, staged: StagedFile) -> None:
         hidden, final = self._hidden(staged), self._path(staged.name)
-        with _named("write", final):
+        with named_errors(final):
             try:
                 hidden.replace(final)
             except FileNotFoundError as error:
@@ -78,7 +78,7 @@ class LocalPlace(Place):
             self.publish(file)
 
     def discard(self, staged: StagedFile) -> None:
-        with _named("remove", hidden := self._hidden(staged)):
+        with named_errors(hidden := self._hidden(staged), "remove"):
             hidden.unlink(missing_ok=True)
 
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
@@ -92,7 +92,7 @@ class LocalPlace(Place):
 
     def remove(self, file: PlacedFile) -> bool:
         path = self._path(file.name)
-        with _named("remove", path):
+        with named_errors(path, "remove"):
             if (now := self._seen(file.name, path)) is None or now.version != file.version:
                 return False
             path.unlink()
@@ -100,12 +100,8 @@ class LocalPlace(Place):
 
     def settle(self, names: Iterable[str]) -> None:
         for folder in {self._path(name).parent for name in names}:
-            with _named("write", folder):
-                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+            with named_errors(folder):
+                sync_folder(folder)
 
     def _path(self, name: str) -> Path:
         return Path(self.at.path, name)
@@ -144,13 +140,13 @@ class _LocalStaging:
         self._name, self._path, self._file, self._size = name, hidden, file, 0
 
     def write(self, data: Any, /) -> int:
-        with _named("write", self._path):
+        with named_errors(self._path):
             written = self._file.write(data)
         self._size += written
         return written
 
     def finish(self) -> StagedFile:
-        with _named("write", self._path):
+        with named_errors(self._path):
             self._file.flush()
             os.fsync(self._file.fileno())
             version = _version(os.fstat(self._file.fileno()))
@@ -167,7 +163,7 @@ class _LocalStaging:
 
 
 def _below(folder: Path, above: str, begin: str, *, hidden: bool) -> Iterator[str]:
-    with _named("list", folder):
+    with named_errors(folder, "list"):
         try:
             found = [entry for entry in os.scandir(folder) if entry.name.startswith((begin, f".{begin}"))]
         except (FileNotFoundError, NotADirectoryError):
@@ -186,11 +182,3 @@ def _is_hidden(name: str) -> bool:
 
 def _version(status: os.stat_result) -> str:
     return f"{status.st_ino}-{status.st_mtime_ns}"
-
-
-@contextlib.contextmanager
-def _named(verb: str, path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise system_error(f"cannot {verb} {path}", error) from error

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX, hidden_name, named_errors, text_buffer
+from airflow_kconnect.connectors.file.output import text_buffer
+from airflow_kconnect.places.folders import HIDDEN_SUFFIX, hidden_name, named_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -28,9 +28,9 @@ from airflow_kconnect.connect.connector.datasets import Dataset, files
 from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.file.output import named_errors
 from airflow_kconnect.connectors.file.segments import Segments, SegmentWriter
 from airflow_kconnect.places.address import is_in_store
+from airflow_kconnect.places.folders import named_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

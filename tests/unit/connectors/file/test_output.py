@@ -1,13 +1,11 @@
-"""What file writing sinks share."""
+"""Texts as bytes."""
 
 from __future__ import annotations
-
-import re
 
 import pyarrow as pa
 import pytest
 
-from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX, hidden_name, text_buffer
+from airflow_kconnect.connectors.file.output import text_buffer
 
 TYPES = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()]
 
@@ -24,9 +22,3 @@ def test_text_buffer_honours_slices(type_: pa.DataType) -> None:
 def test_text_buffer_is_not_a_copy() -> None:
     column = pa.array(["abc"])
     assert pa.py_buffer(text_buffer(column)).address == column.buffers()[2].address
-
-
-def test_hidden_names_are_unique_and_recognised() -> None:
-    one, other = hidden_name("a.txt"), hidden_name("a.txt")
-    assert one != other
-    assert re.fullmatch(r"\.a\.txt" + HIDDEN_SUFFIX, one)
