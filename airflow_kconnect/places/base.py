@@ -87,6 +87,10 @@ class Place(ABC):
     def __str__(self) -> str:
         return str(self.at)
 
+    def uri(self, name: str) -> str:
+        """The address of a file."""
+        return str(self.at.below(name))
+
     def __enter__(self) -> Self:
         return self
 
@@ -153,12 +157,39 @@ class Place(ABC):
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
         """What is staged, or left of runs that were killed, for names that begin with a prefix."""
 
-    @abstractmethod
     def remove(self, file: PlacedFile) -> bool:
         """Remove a file as it was seen; False: it is gone, or another one has its name, which stays."""
+        # Not every place compares and removes in one step, so there is a moment in between. Names are of plans: what
+        # could be written in it would be the same file.
+        if (now := self.find(file.name)) is None or now.version != file.version:
+            return False
+        self._remove(file.name)
+        return True
+
+    @abstractmethod
+    def _remove(self, name: str) -> None:
+        """Remove a visible file. If it is gone by now, an object store does nothing."""
+
+    def replace(self, staged: Sequence[StagedFile], left: Iterable[PlacedFile]) -> int:
+        """Make the files of a round visible, and remove what was left at its offsets. What one of them replaces by its
+        name is gone already.
+
+        :param left: files as they were seen before. :returns: how many of them were removed.
+        :raises FencedError: see `publish`.
+        """
+        self.publish_all(staged)
+        published = {file.name for file in staged}
+        removed = [file.name for file in left if file.name not in published and self.remove(file)]
+        self.settle([*published, *removed])
+        return len(removed)
 
     def settle(self, names: Iterable[str]) -> None:
         """Called after files were published or removed: make it durable. Stores do so by themselves."""
 
     def close(self) -> None:
         """Close connections; the place may be used again."""
+
+
+def is_hidden(name: str) -> bool:
+    """Whether readers do not see a file of this name."""
+    return any(part.startswith(".") for part in name.split("/"))

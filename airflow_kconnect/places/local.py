@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.connect.system_errors import system_error
-from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.folders import HIDDEN_SUFFIX, hidden_name, named_errors, sync_folder
 
 _HIDDEN = re.compile(rf"\.(?P<name>.+){HIDDEN_SUFFIX}")
@@ -36,7 +36,7 @@ class LocalPlace(Place):
         self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
         for name in self._names(prefix, hidden=hidden):
-            shown = (hidden or not _is_hidden(name)) and name.startswith(prefix)
+            shown = (hidden or not is_hidden(name)) and name.startswith(prefix)
             # What is not wanted is not looked at: a folder in a network is asked for each file.
             if shown and (wanted is None or wanted(name)) and (found := self._seen(name, self._path(name))):
                 yield found
@@ -90,13 +90,9 @@ class LocalPlace(Place):
                 if final.startswith(prefix):
                     yield StagedFile(final, 0, {"hidden": name})
 
-    def remove(self, file: PlacedFile) -> bool:
-        path = self._path(file.name)
-        with named_errors(path, "remove"):
-            if (now := self._seen(file.name, path)) is None or now.version != file.version:
-                return False
+    def _remove(self, name: str) -> None:
+        with named_errors(path := self._path(name), "remove"):
             path.unlink()
-        return True
 
     def settle(self, names: Iterable[str]) -> None:
         for folder in {self._path(name).parent for name in names}:
@@ -174,10 +170,6 @@ def _below(folder: Path, above: str, begin: str, *, hidden: bool) -> Iterator[st
             yield f"{above}{entry.name}"
         elif hidden or not entry.name.startswith("."):
             yield from _below(Path(entry.path), f"{above}{entry.name}/", "", hidden=hidden)
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") for part in name.split("/"))
 
 
 def _version(status: os.stat_result) -> str:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 
 from airflow_kconnect.connect.errors import ConnectError, FencedError, RetriableError
 from airflow_kconnect.places.address import Address
-from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.objects_client import ObjectsSettings, open_client
 from airflow_kconnect.places.objects_errors import errors_named, status_of
 from airflow_kconnect.places.spill import Part
@@ -62,7 +62,7 @@ class ObjectsPlace(Place):
             found = (
                 _placed(name, each)
                 for name, each in self._objects(prefix)
-                if (hidden or not _is_hidden(name)) and (wanted is None or wanted(name))
+                if (hidden or not is_hidden(name)) and (wanted is None or wanted(name))
             )
             # Azure lists a folder before what is named `folder.x`, where accounts have real folders.
             yield from sorted(found, key=lambda file: file.name) if self.at.scheme == "abfss" else found
@@ -123,14 +123,9 @@ class ObjectsPlace(Place):
                         seen.add((name, match["id"]))
                         yield StagedFile(name, 0, {"id": match["id"]})
 
-    def remove(self, file: PlacedFile) -> bool:
-        # obstore compares and removes in two steps. Names are of plans: what could be written in between would be the
-        # same file.
-        if (now := self.find(file.name)) is None or now.version != file.version:
-            return False
-        with self._named("remove", file.name), contextlib.suppress(FileNotFoundError):
-            self._store.delete(self._base + file.name)
-        return True
+    def _remove(self, name: str) -> None:
+        with self._named("remove", name), contextlib.suppress(FileNotFoundError):
+            self._store.delete(self._base + name)
 
     def close(self) -> None:
         vars(self).pop("_store", None)
@@ -181,7 +176,7 @@ class ObjectsPlace(Place):
         until, pause = time.monotonic() + _COPY_SECONDS, 0.05
         while not self._is_published(staged):
             if time.monotonic() > until:
-                raise RetriableError(f"{self._uri(staged.name)} is still being copied by the store: run again")
+                raise RetriableError(f"{self.uri(staged.name)} is still being copied by the store: run again")
             time.sleep(pause)
             pause = min(pause * 2, 5.0)
         return True
@@ -191,14 +186,11 @@ class ObjectsPlace(Place):
         with contextlib.suppress(ConnectError):
             self.discard(staged)  # content that was written after the marker was removed
         marker, _ = self._hidden(staged)
-        hidden = self._uri(marker.removeprefix(self._base))
+        hidden = self.uri(marker.removeprefix(self._base))
         raise FencedError(f"{hidden} has disappeared: another run of this connector has removed it")
 
-    def _uri(self, name: str) -> str:
-        return str(self.at.below(name))
-
     def _named(self, verb: str, name: str, key: str | None = None) -> contextlib.AbstractContextManager[None]:
-        return errors_named(f"cannot {verb} {self._uri(name)}", key)
+        return errors_named(f"cannot {verb} {self.uri(name)}", key)
 
 
 class _ObjectsStaging:
@@ -267,10 +259,6 @@ class _ObjectsStaging:
 
     def _named(self) -> contextlib.AbstractContextManager[None]:
         return self._place._named("write", self._staged.name)
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") for part in name.split("/"))
 
 
 def _placed(name: str, found: Mapping[str, Any]) -> PlacedFile:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError
 from airflow_kconnect.places.address import Address
-from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.s3_client import Patience, S3Settings, s3_client
 from airflow_kconnect.places.s3_errors import GONE, code_of, errors_named
 from airflow_kconnect.places.spill import Part
@@ -94,7 +94,7 @@ class S3Place(Place):
             for page in pages:
                 for each in page.get("Contents", ()):
                     name = each["Key"].removeprefix(self._base)
-                    shown = not name.endswith("/") and (hidden or not _is_hidden(name))
+                    shown = not name.endswith("/") and (hidden or not is_hidden(name))
                     if shown and (wanted is None or wanted(name)):
                         yield _placed(name, each["Size"], each)
 
@@ -121,7 +121,7 @@ class S3Place(Place):
             done = _unless_gone(lambda: self._s3.complete_multipart_upload(**self._key(staged.name), **whole))
         if not done and not self._is_published(staged):
             raise FencedError(
-                f"the upload of {self._uri(staged.name)} is gone: another run of this connector has ended it"
+                f"the upload of {self.uri(staged.name)} is gone: another run of this connector has ended it"
             )
 
     def discard(self, staged: StagedFile) -> None:
@@ -134,14 +134,9 @@ class S3Place(Place):
                 if (name := each["Key"].removeprefix(self._base)) != _PROBE:
                     yield StagedFile(name, 0, {"upload": each["UploadId"], "parts": []})
 
-    def remove(self, file: PlacedFile) -> bool:
-        # Not every store compares and removes in one step, so there is a moment in between. Names are of plans: what
-        # could be written in it would be the same file.
-        if (now := self.find(file.name)) is None or now.version != file.version:
-            return False
-        with self._named("remove", file.name):
-            self._s3.delete_object(**self._key(file.name))
-        return True
+    def _remove(self, name: str) -> None:
+        with self._named("remove", name):
+            self._s3.delete_object(**self._key(name))
 
     def close(self) -> None:
         if (client := vars(self).pop("_s3", None)) is not None:
@@ -157,9 +152,6 @@ class S3Place(Place):
 
     def _key(self, name: str) -> dict[str, str]:
         return {"Bucket": self.at.root, "Key": self._base + name}
-
-    def _uri(self, name: str) -> str:
-        return str(self.at.below(name))
 
     def _head(self, name: str) -> Mapping[str, Any] | None:
         with self._named("look at", name):
@@ -181,7 +173,7 @@ class S3Place(Place):
         return bytes(self._s3.get_object(**wanted)["Body"].read())
 
     def _named(self, verb: str, name: str) -> AbstractContextManager[None]:
-        return errors_named(f"cannot {verb} {self._uri(name)}")
+        return errors_named(f"cannot {verb} {self.uri(name)}")
 
 
 class _S3Staging:
@@ -241,10 +233,6 @@ class _S3Staging:
 def _senders(process: int) -> ThreadPoolExecutor:
     """Of a process, for all its files: threads do not survive a fork."""
     return ThreadPoolExecutor(4, thread_name_prefix="kconnect-parts")
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") for part in name.split("/"))
 
 
 def _uploads(s3: Any, bucket: Mapping[str, str], prefix: str) -> Iterator[Mapping[str, Any]]:

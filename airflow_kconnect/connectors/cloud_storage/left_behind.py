@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.record import TopicPartition
@@ -51,12 +51,10 @@ class LeftBehind:
             if named := self._layout.named(topic, file.name):
                 yield TopicPartition(topic, named.partition), named.offset, file
 
-    def remove(self, split: SinkSplit, end: int, published: Set[str]) -> Iterator[str]:
-        """Remove what was left at the offsets of a split, but for what was replaced by a file of the same name."""
-        for offset, file in (self._files or {}).get(split.topic_partition, ()):
-            mine = split.start <= offset < end and file.name not in published
-            if mine and self._place.remove(file):
-                yield file.name
+    def at(self, split: SinkSplit, end: int) -> list[PlacedFile]:
+        """What was seen at the offsets of a split."""
+        files = (self._files or {}).get(split.topic_partition, ())
+        return [file for offset, file in files if split.start <= offset < end]
 
 
 def start_problems(

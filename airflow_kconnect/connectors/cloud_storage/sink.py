@@ -192,11 +192,7 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         staged = [StagedFile.from_json(each) for file in files for each in file["staged"]]
         if staged:
             self._left_behind.look()  # 1
-        self._place.publish_all(staged)  # 2
-        published = {file.name for file in staged}
-        removed = [
-            name for split, facts in results for name in self._left_behind.remove(split, facts["end"], published)
-        ]  # 3
-        self._place.settle([*published, *removed])
+        left = [each for split, facts in results for each in self._left_behind.at(split, facts["end"])]
+        replaced = self._place.replace(staged, left)  # 2, 3
         records = sum(file["records"] for file in files)
-        return {"files": len(staged), "records": records, "replaced_files": len(removed)}
+        return {"files": len(staged), "records": records, "replaced_files": replaced}

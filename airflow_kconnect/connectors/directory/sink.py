@@ -13,7 +13,7 @@ member.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_sc
 from airflow_kconnect.connectors.directory.encoders.formats import COMPRESSIONS, FORMATS
 from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
 from airflow_kconnect.places.address import address, dataset, is_in_store
-from airflow_kconnect.places.base import StagedFile
+from airflow_kconnect.places.base import PlacedFile, StagedFile
 from airflow_kconnect.places.keys import address_validator, check_connection, define_store_keys, store_problems
 from airflow_kconnect.places.registry import open_place
 
@@ -244,19 +244,16 @@ class DirectorySinkConnector(NativeSinkConnector):
 
         :raises FencedError: a temporary file is missing.
         """
-        place = self._layout.place
         staged = [StagedFile.from_json(file) for _, facts in results for file in facts["files"]]
-        place.publish_all(staged)
-        published = {file.name for file in staged}
-        replaced = [file.name for split, facts in results for file in self._removed(split, facts["end"], published)]
-        place.settle([*published, *replaced])
+        left = [file for split, facts in results for file in self._left_at(split, facts["end"])]
+        replaced = self._layout.place.replace(staged, left)
         for split, facts in results:
             for number in facts.get("left_out", ()):
                 assert self._held is not None
                 fields = self._held.left_out[split.topic, number]
                 self._left_out.setdefault(split.topic, {}).update(dict.fromkeys(fields))
         records = sum(file["records"] for _, facts in results for file in facts["files"])
-        return {"files": len(staged), "records": records, "replaced_files": len(replaced)}
+        return {"files": len(staged), "records": records, "replaced_files": replaced}
 
     def run_warnings(self) -> list[str]:
         return [
@@ -268,12 +265,10 @@ class DirectorySinkConnector(NativeSinkConnector):
             for topic, names in sorted(self._left_out.items())
         ]
 
-    def _removed(self, split: SinkSplit, end: int, published: Set[str]) -> Iterator[VisibleFile]:
-        """Remove what was left at the offsets of a split, but for what was replaced by a file of the same name."""
-        for file in self._left_behind.get(split.topic_partition, ()):
-            mine = split.start <= file.offset < end and file.name not in published
-            if mine and self._layout.place.remove(file.file):
-                yield file
+    def _left_at(self, split: SinkSplit, end: int) -> list[PlacedFile]:
+        """What killed runs have left at the offsets of a split."""
+        left = self._left_behind.get(split.topic_partition, ())
+        return [each.file for each in left if split.start <= each.offset < end]
 
 
 def _replays(values: Mapping[str, Any]) -> str:
