@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connectors.cloud_storage.keys.azure import azure_config, azure_values
-from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, settings_of
 from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConnector
 from airflow_kconnect.places.address import Address
 
@@ -20,15 +19,12 @@ class AzureBlobStorageSinkConnector(CloudStorageSinkConnector):
         "azblob.account.name", "azblob.container.name", "format.class", "flush.size", "topics.dir",
     )  # fmt: skip
     bucket_key = "azblob.container.name"
+    part_key = "azblob.block.size"
+    compression_keys = "az.compression."
 
     @classmethod
     def config(cls) -> ConfigDef:
         return azure_config()
-
-    @classmethod
-    def settings(cls, values: Mapping[str, Any]) -> Settings:
-        compression = values["az.compression.type"], values["az.compression.level"]
-        return settings_of(values, part_bytes=values["azblob.block.size"], compression=compression)
 
     @classmethod
     def address(cls, values: Mapping[str, Any]) -> Address:

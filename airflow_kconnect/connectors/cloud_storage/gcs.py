@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connectors.cloud_storage.keys.gcs import gcs_config, gcs_problems, gcs_values
-from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, settings_of
 from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConnector
 from airflow_kconnect.places.address import Address
 
@@ -18,15 +17,12 @@ class GcsSinkConnector(CloudStorageSinkConnector):
     summary = "Writes topics into objects of Google Cloud Storage, exactly once, with the keys of Confluent's sink."
     first_keys: ClassVar[tuple[str, ...]] = ("gcs.bucket.name", "format.class", "flush.size", "topics.dir")
     bucket_key = "gcs.bucket.name"
+    part_key = "gcs.part.size"
+    compression_keys = "gcs.compression."
 
     @classmethod
     def config(cls) -> ConfigDef:
         return gcs_config()
-
-    @classmethod
-    def settings(cls, values: Mapping[str, Any]) -> Settings:
-        compression = values["gcs.compression.type"], values["gcs.compression.level"]
-        return settings_of(values, part_bytes=values["gcs.part.size"], compression=compression)
 
     @classmethod
     def address(cls, values: Mapping[str, Any]) -> Address:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connectors.cloud_storage.keys.s3 import s3_config, s3_problems, s3_values
-from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, settings_of
 from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConnector
 from airflow_kconnect.places.address import Address
 
@@ -18,15 +17,12 @@ class S3SinkConnector(CloudStorageSinkConnector):
     summary = "Writes topics into objects of S3, exactly once, with the names and keys of Confluent's sink."
     first_keys: ClassVar[tuple[str, ...]] = ("s3.bucket.name", "s3.region", "format.class", "flush.size", "topics.dir")
     bucket_key = "s3.bucket.name"
+    part_key = "s3.part.size"
+    compression_keys = "s3.compression."
 
     @classmethod
     def config(cls) -> ConfigDef:
         return s3_config()
-
-    @classmethod
-    def settings(cls, values: Mapping[str, Any]) -> Settings:
-        compression = values["s3.compression.type"], values["s3.compression.level"]
-        return settings_of(values, part_bytes=values["s3.part.size"], compression=compression)
 
     @classmethod
     def address(cls, values: Mapping[str, Any]) -> Address:

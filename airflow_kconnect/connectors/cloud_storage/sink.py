@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset
@@ -22,7 +22,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.cloud_storage.keys.classes import Format
-from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, problems, warnings
+from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, problems, settings_of, warnings
 from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind, start_problems
 from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
 from airflow_kconnect.places.address import Address, dataset
@@ -47,8 +47,12 @@ class CloudStorageSinkConnector(NativeSinkConnector):
     exactly_once = True
     ordered = True
     check_is_quick = False
-    bucket_key: str
+    bucket_key: ClassVar[str]
     """The key with the bucket's name, for messages."""
+    part_key: ClassVar[str]
+    """The key with the bytes that are sent at once."""
+    compression_keys: ClassVar[str]
+    """What precedes ``type`` and ``level`` in the keys of its compression."""
 
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
@@ -61,9 +65,10 @@ class CloudStorageSinkConnector(NativeSinkConnector):
     def config(cls) -> ConfigDef: ...
 
     @classmethod
-    @abstractmethod
     def settings(cls, values: Mapping[str, Any]) -> Settings:
         """How files are written."""
+        compression = values[f"{cls.compression_keys}type"], values[f"{cls.compression_keys}level"]
+        return settings_of(values, part_bytes=values[cls.part_key], compression=compression)
 
     @classmethod
     @abstractmethod

@@ -8,7 +8,6 @@ from typing import Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, ValidString
 from airflow_kconnect.connectors.cloud_storage.keys.common import define_common_keys
 from airflow_kconnect.connectors.cloud_storage.keys.proxies import define_proxy, plain, proxy_url
-from airflow_kconnect.places.keys import define_store_keys
 
 _HIGH, _MEDIUM, _LOW = Importance
 _REPEATED = "the client repeats requests after delays that grow"
@@ -38,10 +37,7 @@ def azure_config() -> ConfigDef:
         .define("az.compression.level", Type.INT, -1, _LOW, "Level of gzip, -1 to 9.", validator=Range.between(-1, 9))
     )  # fmt: skip
     define_proxy(config, "azblob")
-    define_common_keys(config)
-    for name, type_, default, why in _IGNORED:
-        config.define(name, type_, default, _LOW, without_effect=why)
-    return define_store_keys(config)
+    return define_common_keys(config, _IGNORED)
 
 
 def azure_values(values: Mapping[str, Any]) -> dict[str, Any]:

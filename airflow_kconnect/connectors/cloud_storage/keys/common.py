@@ -7,6 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Range, Type, ValidString
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.places.keys import define_store_keys
 
 OPEN_FILES = "kconnect.open.files.max"
 BUFFER = "kconnect.buffer.bytes"
@@ -27,14 +28,17 @@ IGNORED: Sequence[tuple[str, Type, Any, str]] = (
 )  # fmt: skip
 
 
-def define_common_keys(config: ConfigDef) -> ConfigDef:
-    """Add them."""
+def define_common_keys(config: ConfigDef, ignored: Sequence[tuple[str, Type, Any, str]]) -> ConfigDef:
+    """Add them, after those that only one of the sinks has.
+
+    :param ignored: keys of that sink without effect: name, type, default, and why.
+    """
     _define_files(config)
     _define_partitioners(config)
     _define_parts(config)
-    for name, type_, default, why in IGNORED:
+    for name, type_, default, why in (*IGNORED, *ignored):
         config.define(name, type_, default, _LOW, without_effect=why)
-    return config
+    return define_store_keys(config)
 
 
 def _define_files(config: ConfigDef) -> None:

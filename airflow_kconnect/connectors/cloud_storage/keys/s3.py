@@ -8,7 +8,6 @@ from typing import Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, ValidString
 from airflow_kconnect.connectors.cloud_storage.keys.common import define_common_keys
 from airflow_kconnect.connectors.cloud_storage.keys.proxies import define_proxy, plain, proxy_url
-from airflow_kconnect.places.keys import define_store_keys
 from airflow_kconnect.places.registry import UPLOAD
 
 _HIGH, _MEDIUM, _LOW = Importance
@@ -81,10 +80,7 @@ def s3_config() -> ConfigDef:
                 validator=ValidString.in_("NONE", "PREFIX", "SUFFIX"))
     )  # fmt: skip
     define_proxy(config, "s3")
-    define_common_keys(config)
-    for name, type_, default, why in _IGNORED:
-        config.define(name, type_, default, _LOW, without_effect=why)
-    return define_store_keys(config)
+    return define_common_keys(config, _IGNORED)
 
 
 def s3_problems(values: Mapping[str, Any]) -> dict[str, list[str]]:
