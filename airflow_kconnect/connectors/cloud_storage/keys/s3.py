@@ -101,7 +101,7 @@ def s3_values(values: Mapping[str, Any]) -> dict[str, Any]:
         "store.role.external.id": values[f"{_ROLE}role.external.id"] if _assumes_role(values) else None,
         UPLOAD: _upload(values),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in found.items() if value or value is False}
 
 
 def _upload(values: Mapping[str, Any]) -> dict[str, str]:

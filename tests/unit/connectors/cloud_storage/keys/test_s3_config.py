@@ -236,6 +236,12 @@ def test_role_encryption_and_rights_of_objects() -> None:
     }
 
 
+@pytest.mark.parametrize(("enabled", "style"), [("true", None), ("false", False)])
+def test_a_bucket_can_be_in_the_host_of_urls(enabled: str, style: bool | None) -> None:
+    values = S3SinkConnector.config().parse(config(s3__path__style__access__enabled=enabled))
+    assert S3SinkConnector.store_values(values).get("store.path.style") is style
+
+
 def test_settings_of_a_connection_stay() -> None:
     values = S3SinkConnector.config().parse({**LEAST, "store.region": "eu-central-1"})
     assert S3SinkConnector.store_values(values) == {}
