@@ -5,7 +5,6 @@ A file of its own for each would need a descriptor each, and their first bytes m
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
 import threading
@@ -13,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.places.streams import SeekableReader
 
 BLOCK_BYTES = 64 * 1024
 """What a part that is being filled has in memory, at most."""
@@ -56,18 +56,17 @@ class Spill:
                 self._free, self._blocks = [], 0
 
 
-class Part(io.RawIOBase):
+class Part(SeekableReader):
     """What is written to it can be read once all was written."""
 
     def __init__(self) -> None:
         self._spill = _spill(os.getpid())
         self._blocks: list[int] = []
         self._tail = bytearray()
-        self._at = 0
 
     @property
     def size(self) -> int:
-        """Bytes that were written."""
+        """Bytes that were written so far."""
         return len(self._blocks) * BLOCK_BYTES + len(self._tail)
 
     def write(self, data: Any, /) -> int:
@@ -82,19 +81,6 @@ class Part(io.RawIOBase):
         except OSError as error:
             raise system_error(f"cannot keep a file in {tempfile.gettempdir()} until it is sent", error) from error
         return len(view)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
-        return self._at
 
     def readinto(self, buffer: Any, /) -> int:
         number, start = divmod(self._at, BLOCK_BYTES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -12,17 +13,15 @@ from airflow_kconnect.places.base import Output
 _AHEAD = 4 * 1024 * 1024
 
 
-class RangeReader(io.RawIOBase):
-    """A file that can seek, of an object that is fetched as it is read.
+class SeekableReader(io.RawIOBase):
+    """A file that can seek. Subclasses say how large it is, and read from `_at`."""
 
-    :param fetch: the bytes from a start to an end, which is not included.
-    :param size: bytes. :param ahead: bytes that are fetched at once, if fewer are asked for.
-    """
+    _at = 0
 
-    def __init__(self, fetch: Callable[[int, int], bytes], size: int, ahead: int = _AHEAD) -> None:
-        self._fetch, self._size, self._ahead = fetch, size, ahead
-        self._at = 0
-        self._begin, self._bytes = 0, b""
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes."""
 
     def readable(self) -> bool:
         return True
@@ -34,9 +33,25 @@ class RangeReader(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        begin = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        begin = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
         self._at = max(0, begin + offset)
         return self._at
+
+
+class RangeReader(SeekableReader):
+    """An object that is fetched as it is read.
+
+    :param fetch: the bytes from a start to an end, which is not included.
+    :param size: bytes. :param ahead: bytes that are fetched at once, if fewer are asked for.
+    """
+
+    def __init__(self, fetch: Callable[[int, int], bytes], size: int, ahead: int = _AHEAD) -> None:
+        self._fetch, self._size, self._ahead = fetch, size, ahead
+        self._begin, self._bytes = 0, b""
+
+    @property
+    def size(self) -> int:
+        return self._size
 
     def readall(self) -> bytes:
         return self.read(self._size - self._at)
