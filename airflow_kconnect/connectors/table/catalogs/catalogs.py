@@ -6,13 +6,13 @@ alone. So they are set, the session loads the catalog, and they are unset: the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.table.catalogs.keys import database_of, patience_of
+from airflow_kconnect.connectors.table.session_conf import with_conf
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def use_catalog(spark: SparkSession, catalog: CatalogSettings) -> None:
     _register_driver(spark, catalog.conf)
     sites = {} if catalog.conf_dir is None else hadoop_settings(spark, catalog.conf_dir)
     conf = {f"hadoop.{key}": text for key, text in sites.items()} | patience_of(catalog.conf) | dict(catalog.conf)
-    with _settings(spark, {f"{name}.{key}" if key else name: text for key, text in conf.items()}):
+    with with_conf(spark, {f"{name}.{key}" if key else name: text for key, text in conf.items()}):
         _load(spark, catalog)
 
 
@@ -50,17 +50,6 @@ def _register_driver(spark: SparkSession, conf: Mapping[str, str]) -> None:
     database, jvm = database_of(conf), spark._jvm
     if database is not None and database.driver_class is not None and jvm is not None:
         jvm.org.apache.spark.sql.execution.datasources.jdbc.DriverRegistry.register(database.driver_class)
-
-
-@contextmanager
-def _settings(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
-    for key, text in conf.items():
-        spark.conf.set(key, text)
-    try:
-        yield
-    finally:
-        for key in conf:
-            spark.conf.unset(key)
 
 
 def _load(spark: SparkSession, catalog: CatalogSettings) -> None:

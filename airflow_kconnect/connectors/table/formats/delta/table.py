@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
@@ -20,6 +20,7 @@ from airflow_kconnect.connectors.table.formats.delta.commits import commits
 from airflow_kconnect.connectors.table.formats.delta.history import Commit, last_plan, lost_starts, marked
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
+from airflow_kconnect.connectors.table.session_conf import with_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -225,17 +226,10 @@ class DeltaTable(Table):
             " next run completes what is left of it"
         )
 
-    @contextmanager
-    def _session_settings(self, plan: SinkPlan, attempt: str) -> Iterator[None]:
+    def _session_settings(self, plan: SinkPlan, attempt: str) -> AbstractContextManager[None]:
         """What the session's next write is: a connector has a session of its own."""
         conf = {_APPLICATION: plan.application, _VERSION: str(plan.number), _MARK: marked(plan, attempt)}
-        for key, value in conf.items():
-            self.spark.conf.set(key, value)
-        try:
-            yield
-        finally:
-            for key in conf:
-                self.spark.conf.unset(key)
+        return with_conf(self.spark, conf)
 
     def _namespace(self) -> str | None:
         """What has to be there before the table is; None: nothing, as for a path."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.upkeep import Step, TableUpkeep
+from airflow_kconnect.connectors.table.session_conf import with_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,23 +63,14 @@ class DeltaUpkeep:
     def _vacuum(self, hours: int, *, dry_run: bool) -> int:
         """How many files it has removed, or would remove."""
         statement = f"VACUUM {self._name} RETAIN {hours} HOURS"
-        with self._settings({_LISTING: str(max(8, 4 * self._spark.sparkContext.defaultParallelism)), _LOGGED: "true"}):
+        with with_conf(
+            self._spark, {_LISTING: str(max(8, 4 * self._spark.sparkContext.defaultParallelism)), _LOGGED: "true"}
+        ):
             if dry_run:
                 return self._spark.sql(f"{statement} DRY RUN").count()
             self._spark.sql(statement)
         metrics = self._newest().operationMetrics or {}
         return int(metrics.get("numDeletedFiles") or 0)
-
-    @contextmanager
-    def _settings(self, conf: Mapping[str, str]) -> Iterator[None]:
-        before = {key: self._spark.conf.get(key, None) for key in conf}
-        for key, value in conf.items():
-            self._spark.conf.set(key, value)
-        try:
-            yield
-        finally:
-            for key, was in before.items():
-                self._spark.conf.unset(key) if was is None else self._spark.conf.set(key, was)
 
     def _checkpoint(self) -> None:
         jvm, session = self._spark._jvm, self._spark._jsparkSession

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess
 from airflow_kconnect.connectors.table.formats.iceberg.errors import is_conflict, is_file_missing, understood
 from airflow_kconnect.connectors.table.formats.iceberg.patience import Patience
 from airflow_kconnect.connectors.table.formats.iceberg.state import ATTEMPT, RANGES, Snapshot, TableState, plan_property
+from airflow_kconnect.connectors.table.session_conf import with_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -170,19 +171,12 @@ class Publication:
         )
 
 
-@contextmanager
-def _written_as(spark: SparkSession, plan: SinkPlan, attempt: str) -> Iterator[None]:
+def _written_as(spark: SparkSession, plan: SinkPlan, attempt: str) -> AbstractContextManager[None]:
     """What the session writes within the block is staged for the plan."""
     conf = {_WAP_ID: plan.identity, _PROPERTY + ATTEMPT: attempt}
     if len(ranges := _ranges(plan)) <= _LONGEST_RANGES:
         conf[_PROPERTY + RANGES] = ranges
-    for key, value in conf.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key in conf:
-            spark.conf.unset(key)
+    return with_conf(spark, conf)
 
 
 def _ranges(plan: SinkPlan) -> str:

@@ -11,6 +11,7 @@ from airflow_kconnect.connect.row_counts import RowCount, soon
 from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.formats.plain.options import describes_itself, place_of, with_table
+from airflow_kconnect.connectors.table.session_conf import with_conf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter
@@ -40,15 +41,13 @@ class PlainTable(Table):
             return None
         from pyspark.errors import AnalysisException
 
-        self.spark.conf.set(_INFERENCE, "false")  # else a folder day=01 would have the number 1
-        try:
-            return self.spark.read.format(self.settings.format).load(self._place).schema
-        except AnalysisException as error:
-            if error.getCondition() in _NO_FILES:
-                return None
-            raise
-        finally:
-            self.spark.conf.unset(_INFERENCE)
+        with with_conf(self.spark, {_INFERENCE: "false"}):  # else a folder day=01 would have the number 1
+            try:
+                return self.spark.read.format(self.settings.format).load(self._place).schema
+            except AnalysisException as error:
+                if error.getCondition() in _NO_FILES:
+                    return None
+                raise
 
     def create(self, definition: TableDefinition) -> None:
         if self._has_name:
