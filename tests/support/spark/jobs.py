@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -177,6 +177,21 @@ def kill_job_at(
     time.sleep(later_s)
     job.kill()
     job.close()
+
+
+def end_of_overtaken(
+    failpoint: str,
+    config: Mapping[str, str],
+    worker: Mapping[str, str],
+    folder: Path,
+    newer: Callable[[], object],
+) -> int:
+    """The exit code of a job that stands at a failpoint while a newer run does everything."""
+    job = start_job(config, worker, folder, failpoint=failpoint)
+    job.wait_for_failpoint()
+    newer()
+    job.reached.unlink()
+    return job.wait()
 
 
 def kill_all(processes: list[psutil.Process]) -> None:

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import kill_job_at, start_job
+from tests.support.spark.jobs import end_of_overtaken, kill_job_at
 from tests.support.stores import Store, moto_store
 
 pytestmark = pytest.mark.spark_submit
@@ -138,9 +138,6 @@ def test_older_of_two_runs_leaves_the_newer_ones_files(
     point: str, code: int, sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
 ) -> None:
     """The newer run's files begin at other offsets: to the older one they look like left-overs."""
-    job = start_job({**sink, "flush.size": "1000000"}, worker_props, tmp_path, failpoint=point)
-    job.wait_for_failpoint()
-    run_here(sink)
-    job.reached.unlink()
-    assert job.wait() == code
+    older = {**sink, "flush.size": "1000000"}
+    assert end_of_overtaken(point, older, worker_props, tmp_path, lambda: run_here(sink)) == code
     assert numbers(sink) == list(range(_RECORDS))

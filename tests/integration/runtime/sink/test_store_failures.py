@@ -17,7 +17,7 @@ from airflow_kconnect.places.registry import open_place
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import kill_job_at, start_job
+from tests.support.spark.jobs import end_of_overtaken, kill_job_at
 from tests.support.stores import Store, s3_store
 
 _RECORDS = 5_000
@@ -98,11 +98,8 @@ def test_killed_run_leaves_every_record_once_and_no_uploads(
 def test_older_of_two_runs_leaves_the_newer_ones_objects(
     point: str, sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
 ) -> None:
-    job = start_job({**sink, "flush.size": "1000000"}, worker_props, tmp_path, failpoint=point)
-    job.wait_for_failpoint()
-    run_here(sink)
-    job.reached.unlink()
-    assert job.wait() == EXIT_FENCED
+    older = {**sink, "flush.size": "1000000"}
+    assert end_of_overtaken(point, older, worker_props, tmp_path, lambda: run_here(sink)) == EXIT_FENCED
     assert _written(sink) == _numbered(_RECORDS)
     assert list(_place(sink).staged()) == []
 
