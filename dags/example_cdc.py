@@ -20,7 +20,7 @@ from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 
-# With schemas, as JsonConverter does it unless it is told not to: the sink makes columns of the fields.
+# With schemas, the default of JsonConverter: the sink makes columns of the fields.
 JSON = {
     "key.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",

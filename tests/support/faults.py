@@ -1,4 +1,4 @@
-"""An HTTP server before a store that lets requests through, and makes mistakes when it is told to."""
+"""An HTTP server in front of a store: it lets requests through, or fails them as a test says."""
 
 from __future__ import annotations
 

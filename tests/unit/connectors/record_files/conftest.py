@@ -43,7 +43,7 @@ class Runs:
         return connector.plan(PlanContext(self.offsets, self.facts, None, splits_max, lambda: 2, no_spark))
 
     def read(self, *, most: int | None = None, **keys: Any) -> list[Any]:
-        """The values of a run; its bad rows are in `errors`. :param most: it is stopped after so many rows."""
+        """The values of a run; its bad rows are in `errors`. :param most: rows after which it is stopped."""
         names = {key.replace("_", "."): str(value) for key, value in keys.items()}
         connector = self.connector(**names)
         plan = self.plan(connector, None if most is None else 1)

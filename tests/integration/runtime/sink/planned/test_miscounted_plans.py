@@ -201,12 +201,12 @@ def test_what_delta_has_is_not_written_again_if_a_broker_fails_at_the_second_loo
 
     def cut_off(self: PlannedRun, *arguments: Any, **more: Any) -> Any:
         reports = judged(self, *arguments, **more)
-        error = pack_error(RetriableError("the broker is away"))
+        error = pack_error(RetriableError("the broker is unavailable"))
         return [replace(each, end=each.end - 1, stopped=True, error=error) for each in reports]
 
     with monkeypatch.context() as patch:
         patch.setattr(PlannedRun, "_judged", cut_off)
-        with pytest.raises(RetriableError, match="the broker is away"):
+        with pytest.raises(RetriableError, match="the broker is unavailable"):
             run_here(config)
     assert run_here(config).records["dead_lettered"] == 1
     assert of_delta.ids() == [0, 1, 2, 3, 4]
