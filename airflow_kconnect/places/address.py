@@ -39,7 +39,9 @@ class Address:
 
     def below(self, *names: str) -> Address:
         """An address below this one."""
-        return Address(self.scheme, self.root, "/".join(part for part in (self.path.rstrip("/"), *names) if part))
+        path = "/".join(part for part in (self.path.rstrip("/"), *names) if part)
+        # The root of all folders is a slash alone.
+        return Address(self.scheme, self.root, f"/{path.lstrip('/')}" if self.scheme == LOCAL else path)
 
 
 def is_in_store(text: str) -> bool:

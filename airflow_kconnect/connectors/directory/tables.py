@@ -160,7 +160,7 @@ def _types(place: Place, file: PlacedFile, ending: str) -> Types | None:
             return read(opened, file.name)
     except (ValueError, EOFError, OSError, zlib.error, pa.ArrowException) as error:
         what = {"parquet": "a Parquet file", "avro": "an Avro file"}.get(ending, "a file with lines")
-        text = f"{place.at.below(file.name)} is not {what} that can be read ({error}): move it out of the folder"
+        text = f"{place.uri(file.name)} is not {what} that can be read ({error}): move it out of the folder"
         raise DataError(text) from None
 
 

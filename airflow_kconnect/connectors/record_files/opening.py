@@ -35,7 +35,7 @@ class Source:
     @property
     def name(self) -> str:
         """For messages."""
-        return f"{str(self.place).rstrip('/')}/{self.file.name}"
+        return self.place.uri(self.file.name)
 
     @property
     def format(self) -> str:

@@ -142,7 +142,7 @@ class FilesSourceConnector(NativeSourceConnector):
             offset = context.offset(partition_of(file.name))
             if offset is not None and not is_of(file, offset):
                 if self._on_changed == FAIL:
-                    raise changed(f"{self._place}/{file.name}")
+                    raise changed(self._place.uri(file.name))
                 if self._on_changed == IGNORE:
                     continue
                 offset = None
@@ -188,7 +188,7 @@ class FilesSourceConnector(NativeSourceConnector):
             if versions[name] == split.detail["version"]:
                 continue
             if self._on_changed != RESTART:
-                raise changed_meanwhile(f"{self._place}/{name}", gone=versions[name] is None)
+                raise changed_meanwhile(self._place.uri(name), gone=versions[name] is None)
             given_up.add(index)
         return given_up
 
