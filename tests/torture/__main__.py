@@ -23,6 +23,7 @@ from tests.torture.connectors import PostgresSource, StoreSink
 from tests.torture.kinds import ALL
 from tests.torture.others import start_session
 from tests.torture.player import Outcome, Player
+from tests.torture.table_source import DeltaSource
 from tests.torture.tables import TableSink
 
 app = typer.Typer(add_completion=False)
@@ -89,7 +90,7 @@ def main(
 def playable() -> list[str]:
     """All kinds; those of lake tables only if there are such formats for this Spark."""
     lakes = bool(lakes_conf(Path("unused")))
-    return [name for name, kind in ALL.items() if lakes or not issubclass(kind, TableSink)]
+    return [name for name, kind in ALL.items() if lakes or not issubclass(kind, TableSink | DeltaSource)]
 
 
 def play(name: str, seed: int, cluster: Cluster, work: Path, *, exactly_once: bool, keep: bool) -> Outcome:

@@ -17,6 +17,7 @@ from tests.torture.connectors import (
     Tortured,
 )
 from tests.torture.hosted import HostedFileSink, HostedFileSource
+from tests.torture.table_source import DeltaSource
 from tests.torture.tables import DeltaAppend, DeltaUpsert, IcebergAppend, IcebergUpsert
 from tests.torture.timestamps import TimestampSource
 
@@ -30,6 +31,7 @@ ALL: dict[str, type[Tortured]] = {
         SqliteSource,
         TimestampSource,
         HostedFileSource,
+        DeltaSource,
         FileSink,
         DirectorySink,
         StoreSink,

@@ -113,6 +113,30 @@ def test_a_table_that_was_brought_back_has_changed_that_way(read: Read) -> None:
     assert read.changed("id") == [("u", (2, "b")), ("d", (3, "c")), ("u", (4, "d"))]
 
 
+def test_a_table_that_was_replaced_has_changed_that_way(read: Read) -> None:
+    read.reached("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')")
+    read.sql(
+        f"CREATE OR REPLACE TABLE {{t}} USING {read.format} TBLPROPERTIES ({read.properties})"
+        " AS SELECT 2L AS id, 'b' AS name UNION ALL SELECT 3L, 'c'"
+    )
+    assert read.changed("id") == [("d", (1, "a")), ("u", (3, "c"))]
+
+
+def test_new_columns_are_read_with_the_rows_before_them(read: Read) -> None:
+    read.reached("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')")
+    read.sql("UPDATE {t} SET name = 'A' WHERE id = 1", "ALTER TABLE {t} ADD COLUMN n BIGINT")
+    read.sql("INSERT INTO {t} VALUES (5, 'e', 7)", "UPDATE {t} SET n = 8 WHERE id = 2")
+    assert read.changed("id") == [("u", (1, "A", None)), ("u", (2, "b", 8)), ("u", (5, "e", 7))]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PROPERTIES if kind.startswith("iceberg")])
+def test_columns_of_a_wider_type_are_read_with_the_rows_before_them(spark: SparkSession, lake: str, kind: str) -> None:
+    read = Read(spark, lake, kind, "id INT, n INT").reached("INSERT INTO {t} VALUES (1, 1), (2, 2)")
+    read.sql("UPDATE {t} SET n = 3 WHERE id = 1", "ALTER TABLE {t} ALTER COLUMN n TYPE BIGINT")
+    read.sql("ALTER TABLE {t} ALTER COLUMN id TYPE BIGINT", "INSERT INTO {t} VALUES (5, 5000000000)")
+    assert read.changed("id") == [("u", (1, 3)), ("u", (5, 5_000_000_000))]
+
+
 def test_without_keys_rows_are_read_that_were_added_after_deletions(read: Read) -> None:
     read.reached("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')", "DELETE FROM {t} WHERE id = 1")
     read.sql("INSERT INTO {t} VALUES (3, 'c')", "INSERT INTO {t} VALUES (4, 'd')")

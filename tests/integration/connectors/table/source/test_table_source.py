@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from tests.support import unique
 from tests.support.kafka import read_all
 
+DAGS = Path(__file__).parents[5] / "dags"
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 Read = dict[str, Any] | None
 Records = list[tuple[Read, Read]]
@@ -242,3 +244,40 @@ def test_values_of_all_types_arrive(spark: SparkSession, worker_props: dict[str,
             "sizes": {"m": 2.5},
         }
     ]
+
+
+def test_a_table_and_its_copy_stay_the_same(
+    spark: SparkSession, worker_props: dict[str, str], lake: str, tmp_path: Path
+) -> None:
+    """The two connectors of `example_lake_copy`, run by run."""
+    example = runpy.run_path(str(DAGS / "example_lake_copy.py"))
+    topic = unique("lake-orders")
+
+    def config(which: str) -> dict[str, str]:
+        given = {key: text.replace(example["FOLDER"], str(tmp_path)) for key, text in example[which]["config"].items()}
+        named = {"name": unique(which), "topic": topic, "topics": topic}
+        return {key: named.get(key, text) for key, text in {"name": "", **given}.items()}
+
+    source, sink = config("SOURCE"), config("SINK")
+    del source["table.catalog.type"], source["table.catalog.warehouse"]
+    table = unique("orders").replace("-", "_")
+    source |= {"table.catalog": lake, "table.name": f"db.{table}"}
+    merged = f"MERGE INTO {lake}.db.{table} t USING (SELECT id + 5 AS id FROM range(10)) s ON t.id = s.id"
+    steps = [
+        [
+            f"CREATE TABLE {lake}.db.{table} USING iceberg TBLPROPERTIES ('write.merge.mode'='merge-on-read')"
+            " AS SELECT id, 'bread' AS item FROM range(10)"
+        ],
+        [
+            f"{merged} WHEN MATCHED AND t.id = 6 THEN DELETE WHEN MATCHED THEN UPDATE SET item = 'figs'"
+            " WHEN NOT MATCHED THEN INSERT (id, item) VALUES (s.id, 'new')",
+            f"UPDATE {lake}.db.{table} SET id = id + 100 WHERE id < 3",
+        ],
+    ]
+    for step in steps:
+        for statement in step:
+            spark.sql(statement)
+        for each in (source, sink):
+            run(RunSpec(each, worker_props, run_id=unique("run")), spark.newSession())
+        copied = spark.table(f"delta.`{tmp_path}/copy/orders`").select("id", "item")
+        assert sorted(copied.collect()) == sorted(spark.table(f"{lake}.db.{table}").collect())
