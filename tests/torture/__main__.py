@@ -7,6 +7,7 @@ import random
 import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -16,10 +17,10 @@ import typer
 
 from airflow_kconnect.local.ports import LOOPBACK
 from tests.support.databases.postgres import PostgresServer
-from tests.support.s3 import S3Server
 from tests.support.spark.lakes import lakes_conf
 from tests.torture.cluster import Cluster
-from tests.torture.connectors import PostgresSource, StoreSink
+from tests.torture.connectors import PostgresSource
+from tests.torture.in_stores import InStore, Stores
 from tests.torture.kinds import ALL
 from tests.torture.others import start_session
 from tests.torture.player import Outcome, Player
@@ -49,7 +50,7 @@ def main(
     work = Path(tempfile.mkdtemp(prefix="kconnect-torture-"))
     cluster = Cluster(work, nodes)
     servers: list[PostgresServer] = []
-    stores: list[S3Server] = []
+    stores = ExitStack()
 
     @cache
     def server() -> PostgresServer:
@@ -57,14 +58,8 @@ def main(
         servers[-1].start()
         return servers[-1]
 
-    @cache
-    def store() -> S3Server:
-        (folder := work / "s3").mkdir()
-        stores.append(S3Server(folder))
-        return stores[-1]
-
     PostgresSource.server = staticmethod(server)
-    StoreSink.server = staticmethod(store)
+    InStore.stores = Stores(stores, work)
     TableSink.session = staticmethod(cache(start_session))
     broken = 0
     try:
@@ -80,8 +75,7 @@ def main(
         cluster.stop()
         for each in servers:
             each.stop()
-        for store_server in stores:
-            store_server.remove()
+        stores.close()
         if not broken and not keep:
             shutil.rmtree(work, ignore_errors=True)
     sys.exit(1 if broken else 0)

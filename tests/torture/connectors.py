@@ -5,18 +5,16 @@ Every record is a number; input is 0, 1, 2, ... What arrived is read without the
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database, SqliteDatabase
-from tests.support.s3 import S3Server
 from tests.torture.kafka_side import KafkaSide
 
 _STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -333,57 +331,6 @@ class DirectorySink(Sink):
         """What a reader of the folder sees: files whose names begin with a dot are not finished."""
         files = [path for path in (self.folder / "out").rglob("*.json") if not path.name.startswith(".")]
         return [json.loads(line) for path in files for line in path.read_text().splitlines()]
-
-
-class StoreSink(DirectorySink):
-    """The same in a bucket: a run that was killed leaves uploads, which the next one ends."""
-
-    kind = "directory sink on S3"
-    server: ClassVar[Callable[[], S3Server]]
-
-    def prepare(self) -> None:
-        self.bucket = type(self).server().create_bucket()
-
-    def config(self) -> dict[str, str]:
-        server = type(self).server()
-        return {
-            **super().config(),
-            "directory": f"s3://{self.bucket}/out",
-            "store.endpoint": server.url,
-            "store.access.key.id": server.access_key,
-            "store.secret.access.key": server.secret_key,
-        }
-
-    def some_settings(self) -> dict[str, str]:
-        return {**super().some_settings(), "compression": self.rng.choice(("none", "gzip"))}
-
-    def arrived(self) -> list[int]:
-        client, numbers = self._client(), list[int]()
-        for page in client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket):
-            for each in page.get("Contents", ()):
-                data = client.get_object(Bucket=self.bucket, Key=each["Key"])["Body"].read()
-                text = gzip.decompress(data) if each["Key"].endswith(".gz") else data
-                numbers += [json.loads(line) for line in text.splitlines()]
-        return numbers
-
-    def other_problems(self) -> list[str]:
-        left = self._client().list_multipart_uploads(Bucket=self.bucket).get("Uploads", ())
-        return [f"uploads are left: {', '.join(each['Key'] for each in left)}"] if left else []
-
-    def _client(self) -> Any:
-        import boto3
-        from botocore.config import Config
-
-        server, needed = type(self).server(), "when_required"
-        return boto3.client(
-            "s3",
-            endpoint_url=server.url,
-            region_name="us-east-1",
-            aws_access_key_id=server.access_key,
-            aws_secret_access_key=server.secret_key,
-            # S3Proxy does not know the newer checksums.
-            config=Config(request_checksum_calculation=needed, response_checksum_validation=needed),
-        )
 
 
 class _JdbcSink(Sink):

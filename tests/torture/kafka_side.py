@@ -12,6 +12,7 @@ from confluent_kafka import (
     IsolationLevel,
     KafkaError,
     KafkaException,
+    Message,
     Producer,
     TopicPartition,
 )
@@ -119,10 +120,15 @@ class KafkaSide:
         return [(key.decode() if key else None, value.decode()) for key, value in self.pairs(topic)]
 
     def pairs(self, topic: str) -> list[tuple[bytes | None, bytes]]:
-        """Key and value of all committed records of a topic; nothing if there is no such topic.
+        """Key and value of all committed records of a topic; nothing if there is no such topic."""
+        return [(message.key(), message.value() or b"") for message in self._messages(topic)]
 
-        :raises AssertionError: a transaction is still open.
-        """
+    def placed(self, topic: str) -> list[tuple[int, int, bytes]]:
+        """Partition, offset and value of the same, in the order of their offsets."""
+        return [(each.partition() or 0, each.offset() or 0, each.value() or b"") for each in self._messages(topic)]
+
+    def _messages(self, topic: str) -> list[Message]:
+        """:raises AssertionError: a transaction is still open."""
         known = self._admin.list_topics(timeout=30).topics.get(topic)
         if known is None:
             return []
@@ -172,7 +178,7 @@ class KafkaSide:
         yield attempts()
 
 
-def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[bytes | None, bytes]]:
+def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[Message]:
     """The records below the ends; offsets of markers and of aborted records hold none."""
     waiting = set(ends)
     while waiting:
@@ -180,9 +186,7 @@ def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[bytes | N
         assert message is not None, f"no end of partitions {sorted(waiting)}"
         error = message.error()
         if error is None:
-            key, value = message.key(), message.value()
-            assert value is not None
-            yield key, value
+            yield message
         elif error.code() == KafkaError._PARTITION_EOF:
             waiting.discard(message.partition())
         elif not error.retriable():

@@ -13,10 +13,10 @@ from tests.torture.connectors import (
     PythonSource,
     SqliteSink,
     SqliteSource,
-    StoreSink,
     Tortured,
 )
 from tests.torture.hosted import HostedFileSink, HostedFileSource
+from tests.torture.in_stores import AzureSink, ConfluentSink, FilesInFolder, FilesInStore, GoogleSink, S3Sink
 from tests.torture.table_source import DeltaSource
 from tests.torture.tables import DeltaAppend, DeltaUpsert, IcebergAppend, IcebergUpsert
 from tests.torture.timestamps import TimestampSource
@@ -26,6 +26,8 @@ ALL: dict[str, type[Tortured]] = {
     for found in (
         FileSource,
         FolderSource,
+        FilesInFolder,
+        FilesInStore,
         PythonSource,
         PostgresSource,
         SqliteSource,
@@ -34,7 +36,10 @@ ALL: dict[str, type[Tortured]] = {
         DeltaSource,
         FileSink,
         DirectorySink,
-        StoreSink,
+        S3Sink,
+        AzureSink,
+        GoogleSink,
+        ConfluentSink,
         PostgresSink,
         SqliteSink,
         PythonSink,

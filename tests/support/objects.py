@@ -1,0 +1,59 @@
+"""The objects of a store, looked at without the package's code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.azurite import ACCOUNT
+from tests.support.stores import Store
+
+
+def open_bucket(store: Store) -> Any:
+    """A client of obstore."""
+    from obstore.store import AzureStore, GCSStore, S3Store
+
+    scheme, _, root = store.address.partition("://")
+    keys, endpoint = store.settings, store.settings["store.endpoint"]
+    plain: Any = {"allow_http": True}
+    if scheme == "gs":
+        return GCSStore(root, config={"base_url": endpoint, "bearer_token": "any"}, client_options=plain)
+    if scheme == "abfss":
+        return AzureStore(
+            root.partition("@")[0],
+            endpoint=endpoint,
+            account_name=ACCOUNT,
+            account_key=keys["store.account.key"],
+            client_options=plain,
+        )
+    return S3Store(
+        root,
+        endpoint=endpoint,
+        region="us-east-1",
+        access_key_id=keys["store.access.key.id"],
+        secret_access_key=keys["store.secret.access.key"],
+        client_options=plain,
+    )
+
+
+def objects_of(store: Store, prefix: str) -> dict[str, bytes]:
+    """Contents of all objects below a prefix, hidden ones too, by the rest of their names."""
+    bucket = open_bucket(store)
+    names = [each["path"] for page in bucket.list(prefix) for each in page]
+    return {name.removeprefix(prefix): bytes(bucket.get(name).bytes()) for name in names}
+
+
+def unfinished_uploads(store: Store, prefix: str) -> list[str]:
+    """The names that uploads in parts will have, if someone completes them. Only S3 has such a list."""
+    if not store.address.startswith("s3:"):
+        return []
+    import boto3
+
+    client = boto3.client(
+        "s3",
+        endpoint_url=store.settings["store.endpoint"],
+        region_name="us-east-1",
+        aws_access_key_id=store.settings["store.access.key.id"],
+        aws_secret_access_key=store.settings["store.secret.access.key"],
+    )
+    found = client.list_multipart_uploads(Bucket=store.address.removeprefix("s3://"), Prefix=prefix)
+    return [each["Key"] for each in found.get("Uploads", ())]
