@@ -46,8 +46,9 @@ _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, t
 
 
 def pack_error(error: ConnectError) -> dict[str, Any]:
-    """An error as JSON data."""
-    packed = {"class": type(error).__name__, "message": str(error)}
+    """An error as JSON data. One of a class of a connector's own is one of those that callers know."""
+    known = next(cls.__name__ for cls in type(error).__mro__ if cls.__name__ in _CLASSES)
+    packed = {"class": known, "message": str(error)}
     return (
         {**packed, "errors": error.errors, "connector": error.connector} if isinstance(error, ConfigError) else packed
     )

@@ -47,6 +47,13 @@ def test_an_error_keeps_its_text_on_the_way(error: ConnectError) -> None:
     assert str(unpack_error(json.loads(json.dumps(pack_error(error))))) == str(error)
 
 
+def test_an_error_of_a_class_of_a_connectors_own_is_one_that_callers_know() -> None:
+    class UnreadableThing(DataError):
+        pass
+
+    assert type(unpack_error(pack_error(UnreadableThing("x")))) is DataError
+
+
 def test_a_config_error_keeps_its_keys_on_the_way() -> None:
     error = unpack_error(pack_error(ConfigError({"a": ["one"]})))
     assert isinstance(error, ConfigError)
