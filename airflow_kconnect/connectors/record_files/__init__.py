@@ -1,1 +1,1 @@
-"""Files with records as a source: CSV, JSON lines, Parquet, ORC, text; in folders and object stores."""
+"""Files with records as a source: CSV, JSON lines, Avro, Parquet, ORC, text; in folders and object stores."""

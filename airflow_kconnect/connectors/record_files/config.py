@@ -22,11 +22,13 @@ from airflow_kconnect.connectors.record_files.types import TYPES, type_of
 from airflow_kconnect.places.keys import address_validator, define_store_keys, store_problems
 
 AUTO, NONE = "auto", "none"
-CSV, JSON, PARQUET, ORC, TEXT = "csv", "json", "parquet", "orc", "text"
+CSV, JSON, AVRO, PARQUET, ORC, TEXT = "csv", "json", "avro", "parquet", "orc", "text"
 LINED = frozenset({CSV, JSON, TEXT})
 """Formats that are text: they can be compressed as a whole, and cut at their line ends."""
+BY_BYTES = LINED | {AVRO}
+"""Formats whose positions are bytes."""
 _EXTENSIONS = {
-    "csv": CSV, "tsv": CSV, "json": JSON, "jsonl": JSON, "ndjson": JSON, "parquet": PARQUET, "orc": ORC,
+    "csv": CSV, "tsv": CSV, "json": JSON, "jsonl": JSON, "ndjson": JSON, "avro": AVRO, "parquet": PARQUET, "orc": ORC,
     "txt": TEXT, "log": TEXT,
 }  # fmt: skip
 _COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
@@ -65,6 +67,7 @@ class FileSettings:
     types: tuple[tuple[str, str], ...] = ()
     inference: str = SAMPLE
     split_bytes: int = 64 * 1024 * 1024
+    enhanced_avro: bool = False
     tolerant: bool = False
 
     def format_of(self, name: str) -> str | None:
@@ -109,8 +112,8 @@ def _define_files(config: ConfigDef) -> None:
         .define("topic", Type.STRING, importance=high, validator=NonEmptyString(),
                 documentation="Topic of the records.", example="orders")
         .define("format", Type.STRING, AUTO, high, "What the files are: csv, json (a line for each record), "
-                "parquet, orc, text (a line for each record). auto: what their names end with.",
-                validator=ValidString.in_(AUTO, CSV, JSON, PARQUET, ORC, TEXT))
+                "avro, parquet, orc, text (a line for each record). auto: what their names end with.",
+                validator=ValidString.in_(AUTO, CSV, JSON, AVRO, PARQUET, ORC, TEXT))
         .define("compression", Type.STRING, AUTO, medium, "Of csv, json and text: none, gzip, zstd or bz2. auto: what "
                 "their names end with: `.gz`, `.zst`, `.bz2`.",
                 validator=ValidString.in_(AUTO, NONE, "gzip", "zstd", "bz2"))
@@ -118,8 +121,8 @@ def _define_files(config: ConfigDef) -> None:
                 "read. fail: the run fails and names it. restart: it is read from its beginning, which doubles what "
                 "it still has. ignore: it is left out.", validator=ValidString.in_(FAIL, RESTART, IGNORE))
         .define("split.bytes", Type.LONG, 64 * 1024 * 1024, Importance.LOW, "Parts of about this size are read in "
-                "parallel, where a file can be cut: between row groups of Parquet, stripes of ORC, lines that are not "
-                "compressed.", validator=Range.at_least(1), group=KCONNECT)
+                "parallel, where a file can be cut: between blocks of Avro, row groups of Parquet, stripes of "
+                "ORC, lines that are not compressed.", validator=Range.at_least(1), group=KCONNECT)
     )  # fmt: skip
 
 
@@ -133,6 +136,8 @@ def _define_records(config: ConfigDef) -> None:
                 "as the first mebibyte of the first file that has it suggests; later files keep it. strings: strings "
                 "(csv). none: records have no schema (json).",
                 validator=ValidString.in_(SAMPLE, STRINGS, NONE), group=KCONNECT)
+        .define("enhanced.avro.schema.support", Type.BOOLEAN, False, Importance.LOW, "avro: whether members of unions "
+                "have the full names of their types, as in the Avro converter.")
         .define("file.charset", Type.STRING, "UTF-8", Importance.LOW, "Encoding of csv, json and text.",
                 validator=LambdaValidator(_charset_problem))
     )  # fmt: skip
@@ -187,6 +192,7 @@ def settings_of(values: Mapping[str, Any], *, tolerant: bool) -> FileSettings:
         types=tuple(_named_type(text) for text in values["schema.types"]),
         inference=values["schema.inference"],
         split_bytes=values["split.bytes"],
+        enhanced_avro=values["enhanced.avro.schema.support"],
         tolerant=tolerant,
     )
 

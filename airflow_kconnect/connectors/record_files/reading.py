@@ -15,7 +15,7 @@ from airflow_kconnect.connect.error_cells import error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.frame import BatchFrame, Union, single
 from airflow_kconnect.connect.system_errors import system_error
-from airflow_kconnect.connectors.record_files.config import LINED
+from airflow_kconnect.connectors.record_files.config import BY_BYTES
 from airflow_kconnect.connectors.record_files.formats.base import Columns, Rows
 from airflow_kconnect.connectors.record_files.formats.registry import opened
 from airflow_kconnect.connectors.record_files.opening import Source, UnreadableFile
@@ -68,7 +68,7 @@ class Part:
 
     def at(self, row: int) -> str:
         """Where a row is, for messages."""
-        after = f" after byte {self.begin}" if self.begin and self.source.format in LINED else ""
+        after = f" after byte {self.begin}" if self.begin and self.source.format in BY_BYTES else ""
         return f"{self.source.name}, row {row}{after}"
 
 

@@ -1,4 +1,4 @@
-"""FilesSource: records of CSV, JSON, Parquet, ORC and text files in a folder or a store, each file once.
+"""FilesSource: records of CSV, JSON, Avro, Parquet, ORC and text files in a folder or a store, each file once.
 
 A file is a source partition. It is read as it was when the run was planned, and never again while the offsets have it.
 """
@@ -63,7 +63,7 @@ _FILE_BYTES = 200_000
 class FilesSourceConnector(NativeSourceConnector):
     """Its splits are files, or parts of large ones."""
 
-    summary = "Reads records from CSV, JSON, Parquet, ORC or text files in a folder or a store, each file once."
+    summary = "Reads records from CSV, JSON, Avro, Parquet, ORC or text files in a folder or a store, each file once."
     first_keys: ClassVar[tuple[str, ...]] = ("directory", "input.file.pattern", "format", "topic")
 
     @classmethod
