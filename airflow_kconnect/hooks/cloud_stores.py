@@ -1,4 +1,4 @@
-"""Settings of Google's and Azure's stores from an Airflow connection; see `stores`."""
+"""Settings of Google's and Azure's stores and of HDFS from an Airflow connection; see `stores`."""
 
 from __future__ import annotations
 
@@ -40,3 +40,20 @@ def azure(fields: Fields) -> Settings:
 
 def _secret(fields: Fields, key: str, name: str) -> Settings:
     return {key: fields.reference(name)} if name in fields else {}
+
+
+def hdfs(fields: Fields) -> Settings:
+    """Of type `webhdfs`, as Airflow's hook reads it: several hosts are those of name nodes, of which one is active."""
+    if "password" in fields:
+        raise Problem("has a password, which name nodes do not ask for: leave it out, or use `store.delegation.token`")
+    if not (hosts := [host.strip() for host in fields.text("host").split(",") if host.strip()]):
+        raise Problem("names no host of a name node")
+    secure = fields.text("extra.use_ssl").lower() == "true"
+    verify = fields.text("extra.verify").lower()
+    if secure and verify == "false":
+        raise Problem("does not verify the store's certificate: set `verify` to the file of the CA that has signed it")
+    scheme, port = ("https", "9871") if secure else ("http", "9870")
+    path = fields.text("schema").strip("/")
+    urls = (f"{scheme}://{host}:{fields.text('port') or port}{f'/{path}' if path else ''}" for host in hosts)
+    found = {"endpoint": ",".join(urls)} | fields.setting("user", "login")
+    return found if verify in ("", "true", "false") else found | fields.setting("ca.file", "extra.verify")

@@ -52,7 +52,7 @@ class Fields:
     def __init__(self, connection: Connection) -> None:
         self._id = str(connection.conn_id)
         extra = {f"extra.{name}": value for name, value in connection.extra_dejson.items()}
-        fields = {name: getattr(connection, name) for name in ("host", "login", "password")} | extra
+        fields = {name: getattr(connection, name) for name in ("host", "port", "schema", "login", "password")} | extra
         self._values = {name: value for name, value in fields.items() if value not in (None, "")}
 
     def __contains__(self, name: str) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.secret_keys import has_secret
-from airflow_kconnect.hooks.cloud_stores import azure, google
+from airflow_kconnect.hooks.cloud_stores import azure, google, hdfs
 from airflow_kconnect.hooks.fields import Fields, Problem, Settings, settings_of
 from airflow_kconnect.places.address import Address, address
 from airflow_kconnect.places.keys import CONNECTION, PREFIX
@@ -25,7 +25,8 @@ _AWS_EXTRAS = {"aws_session_token", "region_name", "endpoint_url", "role_arn", "
                "assume_role_method", "assume_role_kwargs", "external_id", "session_kwargs", "verify",
                "config_kwargs"}  # fmt: skip
 _LOGIN = ("access.key.id", "secret.access.key", "session.token", "profile", "credentials.file", "credentials.json",
-          "account.key", "sas.token", "tenant.id", "client.id", "client.secret")  # fmt: skip
+          "account.key", "sas.token", "tenant.id", "client.id", "client.secret",
+          "user", "delegation.token")  # fmt: skip
 _ADDRESSES = ("directory",)
 """Keys that may have the address of a store."""
 
@@ -155,5 +156,6 @@ _READERS: dict[str, tuple[str, Callable[[Fields], Settings]]] = {
     "google_cloud_platform": ("gs", google),
     "wasb": ("abfss", azure),
     "adls": ("abfss", azure),
+    "webhdfs": ("hdfs", hdfs),
 }
 """Type -> the scheme of its stores, and what reads it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,19 @@ from airflow_kconnect.connect.system_errors import system_error
 
 HIDDEN_SUFFIX = r"\.[0-9a-f]{32}\.tmp"
 """Regular expression for what follows the dot and the name in a `hidden_name`."""
+_HIDDEN = re.compile(rf"\.(?P<name>.+){HIDDEN_SUFFIX}")
 
 
 def hidden_name(name: str) -> str:
     """A unique name for a file that readers must not see yet."""
     return f".{name}.{uuid.uuid4().hex}.tmp"
+
+
+def shown_name(name: str) -> str | None:
+    """What a file with a `hidden_name` will be named, below the same address; None: it has none."""
+    above, slash, last = name.rpartition("/")
+    match = _HIDDEN.fullmatch(last)
+    return f"{above}{slash}{match['name']}" if match else None
 
 
 @contextlib.contextmanager

@@ -20,10 +20,12 @@ def define_store_keys(config: ConfigDef) -> ConfigDef:
     low = Importance.LOW
     text = "What is not set, is found as the store's own programs find it: environment, profile, role of the machine."
     config.define(CONNECTION, Type.STRING, None, Importance.MEDIUM, "Id of an Airflow connection with the login of "
-                  f"the store: types aws, google_cloud_platform, wasb, adls. {text}", group=KCONNECT)  # fmt: skip
+                  f"the store: types aws, google_cloud_platform, wasb, adls, webhdfs. {text}",
+                  group=KCONNECT)  # fmt: skip
     return (
         config.define("store.endpoint", Type.STRING, None, low, "URL of a store that speaks the protocol of S3, Google "
-                      "or Azure, if it is not theirs.", group=KCONNECT, example="https://minio.example.com:9000")
+                      "or Azure, if it is not theirs. HDFS: URLs of its name nodes for HTTP, separated by commas.",
+                      group=KCONNECT, example="https://minio.example.com:9000")
         .define("store.region", Type.STRING, None, low, "Region of the bucket (S3).", group=KCONNECT)
         .define("store.path.style", Type.BOOLEAN, None, low, "S3: whether the bucket is in the path of a URL, not in "
                 "its host. Default: only with `store.endpoint`.", group=KCONNECT)
@@ -52,6 +54,10 @@ def define_store_keys(config: ConfigDef) -> ConfigDef:
                 "managed identity that is one of several of a machine.", group=KCONNECT)
         .define("store.client.secret", Type.PASSWORD, None, low, "Azure: the secret of a service principal.",
                 group=KCONNECT)
+        .define("store.user", Type.STRING, None, low, "HDFS: the user of a cluster without Kerberos. Default: "
+                "`HADOOP_USER_NAME`, or the user of the job.", group=KCONNECT)
+        .define("store.delegation.token", Type.PASSWORD, None, low, "HDFS: a delegation token, as WebHDFS gives it "
+                "out; what a cluster with Kerberos asks for.", group=KCONNECT)
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,9 +12,7 @@ from typing import Any, BinaryIO
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.folders import HIDDEN_SUFFIX, hidden_name, named_errors, sync_folder
-
-_HIDDEN = re.compile(rf"\.(?P<name>.+){HIDDEN_SUFFIX}")
+from airflow_kconnect.places.folders import hidden_name, named_errors, shown_name, sync_folder
 
 
 class LocalPlace(Place):
@@ -84,11 +81,9 @@ class LocalPlace(Place):
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
         folder, _, _ = prefix.rpartition("/")
         for name in self._names(f"{folder}/" if folder else ""):
-            above, slash, last = name.rpartition("/")
-            if (match := _HIDDEN.fullmatch(last)) and self._path(name).is_file():
-                final = f"{above}{slash}{match['name']}"
-                if final.startswith(prefix):
-                    yield StagedFile(final, 0, {"hidden": name})
+            final = shown_name(name)
+            if final is not None and final.startswith(prefix) and self._path(name).is_file():
+                yield StagedFile(final, 0, {"hidden": name})
 
     def _remove(self, name: str) -> None:
         with named_errors(path := self._path(name), "remove"):

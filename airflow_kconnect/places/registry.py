@@ -31,8 +31,8 @@ def open_place(text: str, values: Mapping[str, Any], key: str = "directory") -> 
         raise ConfigError({key: [str(error)]}) from error
     if at.scheme == LOCAL:
         return LocalPlace(at)
-    if at.scheme not in _MODULES:
-        raise ConfigError({key: [f"is {at}, and {at.scheme}:// is not supported yet"]})
+    if at.scheme == "hdfs":
+        return _hdfs(at, values)
     module, extra = _MODULES[at.scheme]
     if importlib.util.find_spec(module) is None:
         text = f"is {at}, and the Python package `{module}` is missing: pip install 'airflow-kconnect[{extra}]'"
@@ -84,6 +84,24 @@ def _objects(at: Address, values: Mapping[str, Any]) -> Place:
             client_secret=_plain(values.get("store.client.secret")),
         ),
     )
+
+
+def _hdfs(at: Address, values: Mapping[str, Any]) -> Place:
+    from airflow_kconnect.places.hdfs import HdfsPlace
+    from airflow_kconnect.places.hdfs_client import HdfsSettings, endpoint_problem
+    from airflow_kconnect.places.hdfs_site import endpoints
+
+    named = [url.strip().rstrip("/") for url in (values.get("store.endpoint") or "").split(",") if url.strip()]
+    if found := [problem for url in named if (problem := endpoint_problem(url))]:
+        raise ConfigError({"store.endpoint": found})
+    settings = HdfsSettings(
+        endpoints=tuple(named) or endpoints(at.root),
+        user=values.get("store.user"),
+        token=_plain(values.get("store.delegation.token")),
+        proxy=_plain(values.get("store.proxy")),
+        ca_file=values.get("store.ca.file"),
+    )
+    return HdfsPlace(at, settings)
 
 
 def _plain(value: Any) -> str | None:

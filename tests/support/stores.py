@@ -10,6 +10,7 @@ from pathlib import Path
 from airflow_kconnect.local.ports import LOOPBACK, free_port
 from tests.support import azurite, unique
 from tests.support.google_store import GoogleServer
+from tests.support.hdfs import HdfsServer
 from tests.support.s3 import S3Server
 
 
@@ -71,6 +72,16 @@ def google_store() -> Iterator[Store]:
     try:
         bucket = server.create_bucket(unique("bucket").replace("-", ""))  # moto takes `%2D` for another name
         yield Store(f"gs://{bucket}", {"store.endpoint": server.url})
+    finally:
+        server.remove()
+
+
+@contextmanager
+def hdfs_store(folder: Path) -> Iterator[Store]:
+    """HDFS, in a process of its own."""
+    server = HdfsServer(folder)
+    try:
+        yield Store(server.address, {"store.endpoint": server.url})
     finally:
         server.remove()
 

@@ -14,14 +14,14 @@ from airflow_kconnect.places import s3
 from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, azure_store, google_store, moto_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, moto_store, s3_store
 
 _PART = 5 * 1024 * 1024
 
 Open = Callable[[], Place]
 
 
-@pytest.fixture(scope="module", params=["file", "s3", "moto", "azure", "gs"])
+@pytest.fixture(scope="module", params=["file", "s3", "moto", "azure", "gs", "hdfs"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     if request.param == "file":
         yield Store(str(tmp_path_factory.mktemp("place")), {})
@@ -32,6 +32,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             "moto": moto_store,
             "azure": partial(azure_store, folder),
             "gs": google_store,
+            "hdfs": partial(hdfs_store, folder),
         }
         with stores[request.param]() as made:
             yield made

@@ -1,4 +1,4 @@
-"""Settings of Google's and Azure's stores from Airflow connections."""
+"""Settings of Google's and Azure's stores and of HDFS from Airflow connections."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from airflow_kconnect.hooks.variables import with_login
 from airflow_kconnect.places.keys import CONNECTION
 
 GOOGLE, AZURE = "gs://lake/raw", "abfss://lake@shop.dfs.core.windows.net/raw"
+HDFS = "hdfs://names/lake"
 
 
 def settings(directory: str) -> dict[str, str]:
@@ -52,6 +53,32 @@ def test_a_service_principal_is_login_and_password_with_a_tenant(connection: Any
 def test_a_shared_access_signature_is_a_reference(connection: Any) -> None:
     connection("store", conn_type="wasb", extra={"sas_token": "sv=1&sig=s3cret"})
     assert settings(AZURE) == {"sas.token": "${airflow:store:extra.sas_token}"}
+
+
+def test_name_nodes_are_the_hosts_of_a_connection(connection: Any) -> None:
+    connection("store", conn_type="webhdfs", host="nn1, nn2", port=9870, login="etl")
+    assert settings(HDFS) == {"endpoint": "http://nn1:9870,http://nn2:9870", "user": "etl"}
+
+
+def test_name_nodes_are_reached_by_https_if_the_connection_says_so(connection: Any) -> None:
+    extra = {"use_ssl": True, "verify": "/etc/ca.pem"}
+    connection("store", conn_type="webhdfs", host="knox", port=8443, schema="gateway/lake", extra=extra)
+    assert settings(HDFS) == {"endpoint": "https://knox:8443/gateway/lake", "ca.file": "/etc/ca.pem"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"host": "nn1", "password": "s3cret"}, "has a password"),
+        ({}, "names no host"),
+        ({"host": "nn1", "extra": {"use_ssl": True, "verify": False}}, "does not verify"),
+    ],
+)
+def test_what_name_nodes_cannot_use_is_an_error(connection: Any, fields: dict[str, Any], text: str) -> None:
+    connection("store", conn_type="webhdfs", **fields)
+    with pytest.raises(ConfigError, match=text) as raised:
+        settings(HDFS)
+    assert "s3cret" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
