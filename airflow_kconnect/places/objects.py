@@ -220,7 +220,7 @@ class _ObjectsStaging:
                 self._place._store.put(self._content, content, attributes=self._attributes, use_multipart=False)
             else:
                 self._send()
-                self._sender.close()
+                self._complete()
         return StagedFile(self._staged.name, self._size, self._staged.facts)
 
     def abort(self) -> None:
@@ -249,6 +249,19 @@ class _ObjectsStaging:
                     max_concurrency=2,
                 )
             self._sender.write(self._taken())
+
+    def _complete(self) -> None:
+        try:
+            self._sender.close()
+        except Exception:
+            # Neither store completes an upload twice, as it is asked to if its first answer was lost.
+            if not self._is_complete():
+                raise
+
+    def _is_complete(self) -> bool:
+        with contextlib.suppress(Exception):
+            return bool(self._place._store.head(self._content)["size"] == self._size)
+        return False
 
     def _taken(self) -> bytes:
         """What was written since the last part."""

@@ -14,7 +14,9 @@ _OF_MACHINE = re.compile(r"169\.254\.169\.254|metadata\.google")
 """Where machines of clouds ask who they are: asked if there is no other login."""
 
 _EXPIRED = "says that the login has expired: renew it, then run again"
-_LOGIN = "does not accept the login: check the credentials"
+_LOGIN = "does not accept the login: check the credentials, and that they have not expired"
+_TIME_FRAME = "not valid in the specified time frame"
+"""Azure's words about a shared access signature, whose code is that of any wrong one."""
 _NO_CONTAINER = "has no such bucket or container: check its name, the account and the endpoint, or create it"
 _REFUSED = {
     "NoSuchBucket": _NO_CONTAINER,
@@ -73,6 +75,8 @@ def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
         return RetriableError(f"{doing}: no answer; check that its endpoint is right and reachable, then run again")
     if status == 400 and "token request" in text:
         return ConfigError({key or "directory": [f"{doing}: the store {_LOGIN}"]})
+    if _TIME_FRAME in text:
+        code = "ExpiredToken"
     reason = _REFUSED.get(code) or _REFUSED.get(str(status)) or f"refuses it ({code or _first_line(text)})"
     said = f"{doing}: the store {reason}"
     return ConfigError({key: [said]}) if key else DataError(said)

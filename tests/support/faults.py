@@ -26,7 +26,7 @@ _HOP = {"connection", "transfer-encoding", "proxy-connection", "proxy-authorizat
 class Exchange:
     """A request, and what is done with it.
 
-    :param operation: Amazon's name of it.
+    :param operation: Amazon's name of it, whichever store it is for.
     """
 
     handler: _Handler
@@ -73,7 +73,7 @@ Fault = Callable[[Exchange], None]
 
 
 def refuse(status: int, code: str, message: str = "no") -> Fault:
-    """An error in S3's form."""
+    """An error in the form that all of these stores have."""
 
     def act(exchange: Exchange) -> None:
         exchange.body()
@@ -109,6 +109,21 @@ def lose_answer(exchange: Exchange) -> None:
     """The store does it, and no one is told."""
     exchange.forward()
     exchange.handler.cut()
+
+
+def lagging() -> Fault:
+    """The answer that a request had when it was first asked: a listing that does not show yet what has changed."""
+    answers: dict[str, tuple[int, bytes, dict[str, str]]] = {}
+
+    def act(exchange: Exchange) -> None:
+        path = exchange.handler.path
+        if path in answers:
+            exchange.body()
+        else:
+            answers[path] = exchange.forward()
+        exchange.answer(*answers[path])
+
+    return act
 
 
 def truncate(exchange: Exchange) -> None:
@@ -186,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
     head_length: str | None = None
 
     def handle_any(self) -> None:
-        exchange = Exchange(self, _operation(self.command, self.path))
+        exchange = Exchange(self, _operation(self.command, self.path, set(map(str.lower, self.headers))))
         act = self.server.proxy.fault_of(exchange.operation)
         if act is not None:
             act(exchange)
@@ -229,10 +244,23 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None: ...
 
 
-def _operation(method: str, path: str) -> str:
+_COPY = {"x-amz-copy-source", "x-goog-copy-source", "x-ms-copy-source"}
+_AZURE = {
+    "batch": "DeleteObject",
+    "block": "UploadPart",
+    "blocklist": "CompleteMultipartUpload",
+    "list": "ListObjectsV2",
+}
+
+
+def _operation(method: str, path: str, headers: set[str]) -> str:
     if method == "POST" and urlsplit(path)[2:4] == ("/", ""):
         return "AssumeRole"
+    if headers & _COPY:
+        return "CopyObject"
     query = parse_qs(urlsplit(path).query, keep_blank_values=True)
+    if of_azure := _AZURE.get(query.get("comp", [""])[0]):
+        return of_azure
     part = next((name for name in ("uploads", "partNumber", "uploadId", "list-type") if name in query), "")
     names = {
         ("POST", "uploads"): "CreateMultipartUpload",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
 from tests.support import azurite, unique
@@ -23,6 +24,11 @@ class Store:
 
     address: str
     settings: dict[str, str]
+
+    def through(self, url: str) -> Store:
+        """The same, reached by a server in front of it."""
+        path = urlsplit(self.settings["store.endpoint"]).path
+        return replace(self, settings={**self.settings, "store.endpoint": url + path})
 
 
 @contextmanager
