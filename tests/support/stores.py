@@ -72,8 +72,8 @@ def azure_store(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def google_store() -> Iterator[Store]:
-    """Google, by moto."""
+def google_store(folder: Path | None = None) -> Iterator[Store]:
+    """Google, by moto. :param folder: it needs none."""
     server = GoogleServer()
     try:
         bucket = server.create_bucket(unique("bucket").replace("-", ""))  # moto takes `%2D` for another name

@@ -19,7 +19,7 @@ from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, hdfs_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, s3_store
 
 _PARTITION = TopicPartition("t", 0)
 _SPLITS = (SinkSplit("t", 0, 0, 30), SinkSplit("t", 0, 30, 60))
@@ -27,7 +27,10 @@ _SPLITS = (SinkSplit("t", 0, 0, 30), SinkSplit("t", 0, 30, 60))
 Results = list[tuple[SinkSplit, dict[str, Any]]]
 
 
-@pytest.fixture(scope="module", params=[s3_store, pytest.param(hdfs_store, marks=pytest.mark.exhaustive)])
+_HDFS = pytest.param(hdfs_store, marks=pytest.mark.exhaustive)
+
+
+@pytest.fixture(scope="module", params=[s3_store, azure_store, google_store, _HDFS])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with request.param(tmp_path_factory.mktemp("store")) as made:
         yield made
@@ -110,6 +113,32 @@ def test_an_older_run_cannot_publish_after_a_newer_one_has_begun(lake: Lake) -> 
     with pytest.raises(FencedError, match=r"another run of this connector has (ended|removed) it"):
         older.commit(staged)
     assert lake.numbers() == list(range(60))
+    assert list(lake.place.staged()) == []
+
+
+def test_an_older_run_that_was_overtaken_between_two_files_changes_nothing(lake: Lake) -> None:
+    """It publishes the first of them, the newer run does all, and then it continues."""
+    older = lake.sink()
+    staged = lake.staged(older)
+    lake.place.publish(StagedFile.from_json(staged[0][1]["files"][0]))
+    lake.run({"flush.size": "7"})
+    before = list(lake.place.files())
+    with pytest.raises(FencedError):
+        older.commit(staged)
+    assert lake.numbers() == list(range(60))
+    assert list(lake.place.files()) == before
+
+
+def test_an_older_run_that_still_writes_while_a_newer_one_does_all_cannot_publish(lake: Lake) -> None:
+    older = lake.sink()
+    writer = older.writer()
+    writer.open(_SPLITS[0])
+    writer.write(pa.record_batch({"line": [f"{n}\n".encode() for n in range(15)], "kafka_offset": list(range(15))}))
+    lake.run({"flush.size": "30"})
+    with pytest.raises(FencedError):  # where it ends a file, or where it shows it
+        older.commit([(_SPLITS[0], writer.close(15))])
+    assert lake.numbers() == list(range(60))
+    assert list(lake.place.staged()) == []
 
 
 def test_a_writer_that_fails_leaves_no_uploads(lake: Lake) -> None:
