@@ -1,14 +1,12 @@
 """Google's and Azure's stores: hidden objects, which are copied to their names when a file becomes visible.
 
-What is staged is two objects next to the file: `.name.<id>.tmp`, which is there until it is discarded, and
-`.name.<id>.part` with the content. A run that is still writing would bring back a single object that another one has
-removed; so it could not be fenced.
+What is staged is two objects: a marker, which is there until it is discarded, and the content; see `hidden`. A run that
+is still writing would bring back a single object that another one has removed; so it could not be fenced.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +14,7 @@ from functools import cached_property
 from typing import Any, BinaryIO, cast
 
 from airflow_kconnect.connect.errors import ConnectError, FencedError, RetriableError
+from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.objects_client import ObjectsSettings, open_client
@@ -28,8 +27,6 @@ PART_BYTES_MIN = 5 * 1024 * 1024
 _PAGE = 1000
 _WRITER = "kconnectfile"
 """In the metadata of an object, which copies keep: which staged file it was. Azure allows no `-` in its name."""
-_HIDDEN = re.compile(r"\.(?P<name>.+)\.(?P<id>[0-9a-f]{32})\.(tmp|part)")
-_PROBE = ".kconnect-check"
 _COPY_SECONDS = 600
 """How long a copy within the store may take; Azure may do it later than it says so."""
 
@@ -48,7 +45,7 @@ class ObjectsPlace(Place):
     def check(self) -> None:
         """Tries each right that a run needs, with a hidden object."""
         self._look()
-        probe = f"{self._base}{_PROBE}"
+        probe = f"{self._base}{names.PROBE}"
         with self._named("use", "", key="directory"):
             self._store.put(probe, b"")
             with contextlib.suppress(FileNotFoundError):  # another check has removed it
@@ -110,18 +107,10 @@ class ObjectsPlace(Place):
                     self._store.delete(path)
 
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
-        folder, slash, begin = prefix.rpartition("/")
-        seen = set[tuple[str, str]]()
         with self._named("list", prefix):
-            for each in dict.fromkeys((prefix, f"{folder}{slash}.{begin}" if begin else prefix)):
-                for path, _ in self._objects(each):
-                    above, separator, last = path.rpartition("/")
-                    if (match := _HIDDEN.fullmatch(last)) is None:
-                        continue
-                    name = f"{above}{separator}{match['name']}"
-                    if name.startswith(prefix) and (name, match["id"]) not in seen:
-                        seen.add((name, match["id"]))
-                        yield StagedFile(name, 0, {"id": match["id"]})
+            found = (names.parsed(path) for path, _ in self._objects(names.FOLDER + prefix))
+            for name, id_ in dict.fromkeys(each for each in found if each is not None):
+                yield StagedFile(name, 0, {"id": id_})
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name), contextlib.suppress(FileNotFoundError):
@@ -141,9 +130,8 @@ class ObjectsPlace(Place):
             next(iter(self._store.list(self._base or None, chunk_size=1)), None)
 
     def _hidden(self, staged: StagedFile) -> tuple[str, str]:
-        folder, slash, last = staged.name.rpartition("/")
-        hidden = f"{self._base}{folder}{slash}.{last}.{staged.facts['id']}"
-        return f"{hidden}.tmp", f"{hidden}.part"
+        own = staged.name, staged.facts["id"]
+        return f"{self._base}{names.marker(*own)}", f"{self._base}{names.content(*own)}"
 
     def _objects(self, prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Names that begin with a prefix, hidden ones too."""

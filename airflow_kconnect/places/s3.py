@@ -1,41 +1,38 @@
-"""S3 and stores that speak its protocol: multipart uploads, which are completed when a file becomes visible."""
+"""S3 and stores that speak its protocol: multipart uploads, which are completed when a file becomes visible.
+
+A store like MinIO finds uploads by whole names only. There each has a marker, an empty object that is found by the
+beginning of its name (see `hidden`): it is written before the upload is begun, and looked at before it is completed.
+Who discards the upload removes the marker first. So an upload that a newer run did not find has no marker any more.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, BinaryIO, cast
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError
+from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.s3_client import Patience, S3Settings, s3_client
-from airflow_kconnect.places.s3_errors import GONE, code_of, errors_named
-from airflow_kconnect.places.spill import Part
+from airflow_kconnect.places.s3_errors import errors_named
+from airflow_kconnect.places.s3_uploads import WRITER, S3Staging, abort, head, try_delete, unless_gone, uploads
 from airflow_kconnect.places.streams import RangeReader
 
 PART_BYTES_MIN = 5 * 1024 * 1024
 """S3 refuses smaller parts, but for the last one."""
-_PARTS_MAX = 10_000
 _PAGE = 1000
-_WRITER = "kconnect-file"
-"""In the metadata of an object: which staged file it was. An answer that was lost can be asked for so."""
 
 _CHECK = Patience(connect_s=5, read_s=5, attempts=2)
-_PROBE = ".kconnect-check"
-"""Of this name an upload is begun and aborted, to see what may be done; there is never a file of it."""
 _PROBE_AGE = timedelta(hours=1)
 """By the store's clock: a check takes seconds."""
 _READS = 4
 """Attempts to read a range, if the connection is lost in the middle of it."""
-_ABORT_S = 10
 
 
 class S3Place(Place):
@@ -53,36 +50,46 @@ class S3Place(Place):
         """Tries each right that a run needs: an upload is begun and aborted, which no reader sees, and what is looked
         at and removed does not exist. Waits for seconds, not for minutes.
         """
-        doing, probe = f"cannot use {self.at}", self._key(_PROBE)
+        doing, probe = f"cannot use {self.at}", self._key(names.PROBE)
         with errors_named(doing, key="directory"):
             s3 = s3_client(self._settings, _CHECK)
         try:
             with errors_named(doing, key="directory"):
                 s3.list_objects_v2(**self._bucket, Prefix=self._base, MaxKeys=1)
-                self._try_upload(s3, probe)
-                _head(s3, probe)
-                _try_delete(s3, probe)
+                self.marks = self._try_upload(s3, probe)
+                head(s3, probe)
+                try_delete(s3, probe)
         finally:
             s3.close()
 
-    def _try_upload(self, s3: Any, probe: Mapping[str, str]) -> None:
-        """An upload is begun, found by the beginning of its name, and aborted; so are those of checks that were killed.
+    @cached_property
+    def marks(self) -> bool:
+        """Whether uploads have markers here. The check finds it out, and tasks get it with the place."""
+        with self._named("write", names.PROBE):
+            return self._try_upload(self._s3, self._key(names.PROBE))
 
-        :raises ConfigError: the store does not find it, as MinIO does not: nothing would end what older runs write.
+    def _try_upload(self, s3: Any, probe: Mapping[str, str]) -> bool:
+        """An upload is begun, found, and aborted; so are those of checks that were killed.
+
+        :returns: whether it was found by its whole name only. :raises ConfigError: it was not found.
         """
         upload, begun = s3.create_multipart_upload(**probe, **self._settings.upload)["UploadId"], {}
+        beginning, whole = probe["Key"][:-1], probe["Key"]
         try:
-            for each in _uploads(s3, self._bucket, probe["Key"][:-1]):
-                if each["Key"] == probe["Key"]:
-                    begun[each["UploadId"]] = each.get("Initiated")
+            for prefix in (beginning, whole):
+                own = [each for each in uploads(s3, self._bucket, prefix) if each["Key"] == whole]
+                begun = {each["UploadId"]: each.get("Initiated") for each in own}
+                if upload in begun:
+                    break
         finally:
-            _abort(s3, probe, upload)
+            abort(s3, probe, upload)
         if upload not in begun:
-            text = "the store lists uploads only by their whole names, so a run could not end what older ones write"
+            text = "the store does not list uploads, so a run could not end what older ones write"
             raise ConfigError({"directory": [f"cannot use {self.at}: {text}: use another store"]})
         for other, at in begun.items():
             if other != upload and at and begun[upload] - at >= _PROBE_AGE:  # younger ones: of checks at the same time
-                _abort(s3, probe, other)
+                abort(s3, probe, other)
+        return prefix == whole
 
     def files(
         self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
@@ -112,27 +119,43 @@ class S3Place(Place):
         return cast("BinaryIO", RangeReader(fetch, file.size))
 
     def stage(self, name: str, part_bytes: int = 8 * 1024 * 1024) -> Staging:
-        return _S3Staging(self, name, max(part_bytes, PART_BYTES_MIN))
+        return S3Staging(self, name, max(part_bytes, PART_BYTES_MIN))
 
     def publish(self, staged: StagedFile) -> None:
         parts = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(staged.facts["parts"], 1)]
         whole = {"UploadId": staged.facts["upload"], "MultipartUpload": {"Parts": parts}}
         with self._named("write", staged.name):
-            done = _unless_gone(lambda: self._s3.complete_multipart_upload(**self._key(staged.name), **whole))
+            done = self._is_open(staged) and unless_gone(
+                lambda: self._s3.complete_multipart_upload(**self._key(staged.name), **whole)
+            )
         if not done and not self._is_published(staged):
+            with contextlib.suppress(ConnectError):
+                self.discard(staged)  # an upload that was begun after its marker was removed
             raise FencedError(
                 f"the upload of {self.uri(staged.name)} is gone: another run of this connector has ended it"
             )
+        self._unmark(staged)
 
     def discard(self, staged: StagedFile) -> None:
+        self._unmark(staged)
         with self._named("remove", staged.name):
-            _abort(self._s3, self._key(staged.name), staged.facts["upload"])
+            key = self._key(staged.name)
+            if (own := staged.facts.get("upload")) is not None:
+                abort(self._s3, key, own)
+                return
+            for each in uploads(self._s3, self._bucket, key["Key"]):  # its marker was found
+                if each["Key"] == key["Key"]:
+                    abort(self._s3, key, each["UploadId"])
 
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
+        """Those with markers, too, whether there are new ones or not: the store may have changed."""
         with self._named("list", prefix):
-            for each in _uploads(self._s3, self._bucket, self._base + prefix):
-                if (name := each["Key"].removeprefix(self._base)) != _PROBE:
+            for each in uploads(self._s3, self._bucket, self._base + prefix):
+                if (name := each["Key"].removeprefix(self._base)) != names.PROBE:
                     yield StagedFile(name, 0, {"upload": each["UploadId"], "parts": []})
+        for marker in self.files(names.FOLDER + prefix, hidden=True):
+            if found := names.parsed(marker.name):
+                yield StagedFile(found[0], 0, {"id": found[1], "marked": True})
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name):
@@ -155,11 +178,23 @@ class S3Place(Place):
 
     def _head(self, name: str) -> Mapping[str, Any] | None:
         with self._named("look at", name):
-            return _head(self._s3, self._key(name))
+            return head(self._s3, self._key(name))
 
     def _is_published(self, staged: StagedFile) -> bool:
         found = self._head(staged.name)
-        return found is not None and found["Metadata"].get(_WRITER) == staged.facts.get("id")
+        return found is not None and found["Metadata"].get(WRITER) == staged.facts.get("id")
+
+    def _marker(self, staged: StagedFile) -> dict[str, str]:
+        return self._key(names.marker(staged.name, staged.facts["id"]))
+
+    def _is_open(self, staged: StagedFile) -> bool:
+        """Whether no one has removed its marker."""
+        return not staged.facts.get("marked") or head(self._s3, self._marker(staged)) is not None
+
+    def _unmark(self, staged: StagedFile) -> None:
+        if staged.facts.get("marked"):
+            with self._named("remove", staged.name):
+                self._s3.delete_object(**self._marker(staged))
 
     def _fetch(self, **wanted: str) -> bytes:
         """boto3 repeats requests, but not once their answers have begun."""
@@ -174,105 +209,6 @@ class S3Place(Place):
 
     def _named(self, verb: str, name: str) -> AbstractContextManager[None]:
         return errors_named(f"cannot {verb} {self.uri(name)}")
-
-
-class _S3Staging:
-    """Parts are sent by a thread while the next one is being filled; what is small stays in memory until then."""
-
-    def __init__(self, place: S3Place, name: str, part_bytes: int) -> None:
-        self._place, self._name, self._part_bytes = place, name, part_bytes
-        self._id = uuid.uuid4().hex
-        self._size = 0
-        self._part = Part()
-        self._parts: list[Future[str]] = []
-        with place._named("write", name):
-            begun = place._s3.create_multipart_upload(
-                **place._key(name), **place._settings.upload, Metadata={_WRITER: self._id}
-            )
-        self._upload: str = begun["UploadId"]
-
-    def write(self, data: Any, /) -> int:
-        written = int(self._part.write(data))
-        self._size += written
-        if self._part.size >= self._part_bytes:
-            self._send()
-            # So that the number of parts has no end that a file could reach.
-            if len(self._parts) % (_PARTS_MAX // 10) == 0:
-                self._part_bytes *= 2
-        return written
-
-    def finish(self) -> StagedFile:
-        if self._part.size or not self._parts:
-            self._send()
-        etags = [part.result() for part in self._parts]
-        self._part.close()
-        return StagedFile(self._name, self._size, {"upload": self._upload, "parts": etags, "id": self._id})
-
-    def abort(self) -> None:
-        # A part that arrives after the end of its upload could stay in the store.
-        wait([part for part in self._parts if not part.cancel()], timeout=_ABORT_S)
-        with contextlib.suppress(ConnectError):
-            self._place.discard(StagedFile(self._name, 0, {"upload": self._upload}))
-        self._part.close()
-
-    def _send(self) -> None:
-        part, self._part = self._part, Part()
-        if len(self._parts) >= 2:
-            self._parts[-2].result()  # at most two are on their way: a slow store slows the writer down
-        self._parts.append(_senders(os.getpid()).submit(self._put, part, len(self._parts) + 1))
-
-    def _put(self, part: Part, number: int) -> str:
-        place = self._place
-        with part, place._named("write", self._name):
-            part.seek(0)
-            sent = place._s3.upload_part(**place._key(self._name), UploadId=self._upload, PartNumber=number, Body=part)
-        return str(sent["ETag"])
-
-
-@cache
-def _senders(process: int) -> ThreadPoolExecutor:
-    """Of a process, for all its files: threads do not survive a fork."""
-    return ThreadPoolExecutor(4, thread_name_prefix="kconnect-parts")
-
-
-def _uploads(s3: Any, bucket: Mapping[str, str], prefix: str) -> Iterator[Mapping[str, Any]]:
-    for page in s3.get_paginator("list_multipart_uploads").paginate(**bucket, Prefix=prefix):
-        yield from page.get("Uploads", ())
-
-
-def _abort(s3: Any, key: Mapping[str, str], upload: str) -> None:
-    _unless_gone(lambda: s3.abort_multipart_upload(**key, UploadId=upload))
-
-
-def _try_delete(s3: Any, key: Mapping[str, str]) -> None:
-    """Remove what is not there. Where versions are kept, that leaves a mark; a condition prevents it."""
-    from botocore.exceptions import ClientError
-
-    try:
-        _unless_gone(lambda: s3.delete_object(**key, IfMatch='"none"'))
-    except ClientError as error:
-        if code_of(error) == "NotImplemented":  # not every store knows the condition
-            s3.delete_object(**key)
-        elif code_of(error) not in ("PreconditionFailed", "412"):  # what some answer for what is not there
-            raise
-
-
-def _head(s3: Any, key: Mapping[str, str]) -> Mapping[str, Any] | None:
-    found: list[Mapping[str, Any]] = []
-    return found[0] if _unless_gone(lambda: found.append(s3.head_object(**key))) else None
-
-
-def _unless_gone(request: Callable[[], Any]) -> bool:
-    """Whether what the request is about was there."""
-    from botocore.exceptions import ClientError
-
-    try:
-        request()
-    except ClientError as error:
-        if code_of(error) not in GONE:
-            raise
-        return False
-    return True
 
 
 def _placed(name: str, size: int, found: Mapping[str, Any]) -> PlacedFile:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
+from xml.sax.saxutils import escape
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
 from tests.support import azurite, unique
+from tests.support.faults import Exchange, FaultProxy
 from tests.support.google_store import GoogleServer
 from tests.support.hdfs import HdfsServer
 from tests.support.s3 import S3Server
@@ -58,6 +62,25 @@ def s3_store(folder: Path) -> Iterator[Store]:
         yield Store(f"s3://{server.create_bucket()}", keys)
     finally:
         server.remove()
+
+
+@contextmanager
+def minio_store(folder: Path) -> Iterator[Store]:
+    """S3Proxy, whose uploads are found by their whole names only, as MinIO's are."""
+    with (
+        s3_store(folder) as store,
+        FaultProxy(store.settings["store.endpoint"]) as proxy,
+        proxy.fault("ListMultipartUploads", _by_whole_names, times=sys.maxsize),
+    ):
+        yield store.through(proxy.url)
+
+
+def _by_whole_names(exchange: Exchange) -> None:
+    (prefix,) = parse_qs(urlsplit(exchange.handler.path).query)["prefix"]
+    status, body, headers = exchange.forward()
+    own = f"<Key>{escape(prefix)}</Key>"
+    text = re.sub("<Upload>.*?</Upload>", lambda found: found[0] if own in found[0] else "", body.decode(), flags=re.S)
+    exchange.answer(status, text.encode(), headers)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, azure_store, google_store, hdfs_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, s3_store
 
 _PARTITION = TopicPartition("t", 0)
 _SPLITS = (SinkSplit("t", 0, 0, 30), SinkSplit("t", 0, 30, 60))
@@ -30,7 +30,7 @@ Results = list[tuple[SinkSplit, dict[str, Any]]]
 _HDFS = pytest.param(hdfs_store, marks=pytest.mark.exhaustive)
 
 
-@pytest.fixture(scope="module", params=[s3_store, azure_store, google_store, _HDFS])
+@pytest.fixture(scope="module", params=[s3_store, minio_store, azure_store, google_store, _HDFS])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with request.param(tmp_path_factory.mktemp("store")) as made:
         yield made

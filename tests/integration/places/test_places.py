@@ -14,14 +14,14 @@ from airflow_kconnect.places import s3
 from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, azure_store, google_store, hdfs_store, moto_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, moto_store, s3_store
 
 _PART = 5 * 1024 * 1024
 
 Open = Callable[[], Place]
 
 
-@pytest.fixture(scope="module", params=["file", "s3", "moto", "azure", "gs", "hdfs"])
+@pytest.fixture(scope="module", params=["file", "s3", "minio", "moto", "azure", "gs", "hdfs"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     if request.param == "file":
         yield Store(str(tmp_path_factory.mktemp("place")), {})
@@ -29,6 +29,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         folder = tmp_path_factory.mktemp(request.param)
         stores: dict[str, Callable[[], AbstractContextManager[Store]]] = {
             "s3": partial(s3_store, folder),
+            "minio": partial(minio_store, folder),
             "moto": moto_store,
             "azure": partial(azure_store, folder),
             "gs": google_store,

@@ -50,7 +50,9 @@ def healthy(store: Store) -> Place:
 
 @pytest.fixture(scope="module")
 def proxied(healthy: Place, store: Store, proxy: FaultProxy) -> Place:
-    return open_place(str(healthy), {**store.settings, "store.endpoint": proxy.url})
+    place = open_place(str(healthy), {**store.settings, "store.endpoint": proxy.url})
+    place.check()
+    return place
 
 
 @pytest.fixture
@@ -267,6 +269,7 @@ class TestNetwork:
 
     def test_requests_go_through_an_http_proxy(self, store: Store, proxy: FaultProxy) -> None:
         place = open_place(f"{store.address}/proxied", {**store.settings, "store.proxy": proxy.url})
+        place.check()
         before = len(proxy.seen)
         write(place)
         assert proxy.seen[before:] == list(OPERATIONS)

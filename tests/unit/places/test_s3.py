@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -37,12 +38,12 @@ class MillisecondStore:
         self.keys.remove(Key)
 
 
-class WholeNames:
-    """Finds uploads by their whole names only, as MinIO does, or as Amazon does."""
+class Finding:
+    """Finds uploads: as Amazon does, by their whole names only, as MinIO does, or not at all."""
 
-    def __init__(self, *, by_prefix: bool = False, answer: Exception | None = None) -> None:
+    def __init__(self, by: str = "beginnings", *, answer: Exception | None = None) -> None:
         self.uploads: dict[str, str] = {}
-        self._by_prefix, self._answer = by_prefix, answer
+        self._by, self._answer = by, answer
 
     def list_objects_v2(self, **_: Any) -> dict[str, Any]:
         return {}
@@ -55,7 +56,11 @@ class WholeNames:
         return self
 
     def paginate(self, Prefix: str, **_: Any) -> Iterator[dict[str, Any]]:
-        found = {id: key for id, key in self.uploads.items() if key == Prefix or self._by_prefix}
+        found = {
+            id: key
+            for id, key in self.uploads.items()
+            if (key == Prefix and self._by != "nothing") or (key.startswith(Prefix) and self._by == "beginnings")
+        }
         yield {"Uploads": [{"Key": key, "UploadId": id, "Initiated": _CHANGED} for id, key in found.items()]}
 
     def abort_multipart_upload(self, UploadId: str, **_: str) -> None:
@@ -93,26 +98,36 @@ def test_a_file_is_removed_as_it_was_listed_though_its_time_is_told_in_seconds()
     assert list(place.files()) == []
 
 
-def checked(store: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def checked(store: object, monkeypatch: pytest.MonkeyPatch) -> S3Place:
     monkeypatch.setattr(s3, "s3_client", lambda _settings, _patience: store)
-    place_in(store).check()
+    place = place_in(store)
+    place.check()
+    return place
 
 
 def test_a_store_that_does_not_find_what_older_runs_have_begun_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = WholeNames()
-    with pytest.raises(ConfigError, match="lists uploads only by their whole names"):
+    store = Finding("nothing")
+    with pytest.raises(ConfigError, match="the store does not list uploads"):
         checked(store, monkeypatch)
     assert store.uploads == {}
 
 
-def test_one_that_finds_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = WholeNames(by_prefix=True)
-    checked(store, monkeypatch)
+@pytest.mark.parametrize(("by", "marks"), [("beginnings", False), ("whole names", True)])
+def test_uploads_have_markers_where_they_are_found_by_their_whole_names_only(
+    by: str, marks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Finding(by)
+    assert checked(store, monkeypatch).marks is marks
     assert store.uploads == {}
+
+
+def test_tasks_know_what_the_check_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = checked(Finding("whole names"), monkeypatch)
+    assert pickle.loads(pickle.dumps(place)).marks is True  # noqa: S301
 
 
 @pytest.mark.parametrize(("status", "code"), [(404, "NoSuchKey"), (412, "PreconditionFailed"), (501, "NotImplemented")])
 def test_whatever_it_answers_to_a_condition_on_what_is_not_there(
     monkeypatch: pytest.MonkeyPatch, status: int, code: str
 ) -> None:
-    checked(WholeNames(by_prefix=True, answer=_refused(status, code)), monkeypatch)
+    checked(Finding(answer=_refused(status, code)), monkeypatch)

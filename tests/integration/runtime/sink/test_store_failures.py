@@ -18,7 +18,7 @@ from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
 from tests.support.spark.jobs import end_of_overtaken, kill_job_at
-from tests.support.stores import Store, hdfs_store, s3_store
+from tests.support.stores import Store, hdfs_store, minio_store, s3_store
 
 _RECORDS = 5_000
 
@@ -33,7 +33,10 @@ _PAUSES = [("after-last-write",), ("before-visible",), ("after-visible",)]
 _OTHER_SETTINGS = {"flush.size": "1200", "compression": "zstd"}
 
 
-@pytest.fixture(scope="module", params=[s3_store, pytest.param(hdfs_store, marks=pytest.mark.exhaustive)])
+_MORE = [pytest.param(each, marks=pytest.mark.exhaustive) for each in (minio_store, hdfs_store)]
+
+
+@pytest.fixture(scope="module", params=[s3_store, *_MORE])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with request.param(tmp_path_factory.mktemp("store")) as made:
         yield made

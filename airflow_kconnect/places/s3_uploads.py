@@ -1,0 +1,130 @@
+"""Uploads of S3 in parts: how they are found and ended, and how they are filled."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.places.base import StagedFile
+from airflow_kconnect.places.s3_errors import GONE, code_of
+from airflow_kconnect.places.spill import Part
+
+if TYPE_CHECKING:
+    from airflow_kconnect.places.s3 import S3Place
+
+WRITER = "kconnect-file"
+"""In the metadata of an object: which staged file it was. An answer that was lost can be asked for so."""
+
+_PARTS_MAX = 10_000
+_ABORT_S = 10
+
+
+def uploads(s3: Any, bucket: Mapping[str, str], prefix: str) -> Iterator[Mapping[str, Any]]:
+    """Those whose names begin with a prefix; in some stores, those of which it is the whole name."""
+    for page in s3.get_paginator("list_multipart_uploads").paginate(**bucket, Prefix=prefix):
+        yield from page.get("Uploads", ())
+
+
+def abort(s3: Any, key: Mapping[str, str], upload: str) -> None:
+    """End an upload; if it is gone: nothing happens."""
+    unless_gone(lambda: s3.abort_multipart_upload(**key, UploadId=upload))
+
+
+def try_delete(s3: Any, key: Mapping[str, str]) -> None:
+    """Remove what is not there. Where versions are kept, that leaves a mark; a condition prevents it."""
+    from botocore.exceptions import ClientError
+
+    try:
+        unless_gone(lambda: s3.delete_object(**key, IfMatch='"none"'))
+    except ClientError as error:
+        if code_of(error) == "NotImplemented":  # not every store knows the condition
+            s3.delete_object(**key)
+        elif code_of(error) not in ("PreconditionFailed", "412"):  # what some answer for what is not there
+            raise
+
+
+def head(s3: Any, key: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """What is known of an object."""
+    found: list[Mapping[str, Any]] = []
+    return found[0] if unless_gone(lambda: found.append(s3.head_object(**key))) else None
+
+
+def unless_gone(request: Callable[[], Any]) -> bool:
+    """Whether what the request is about was there."""
+    from botocore.exceptions import ClientError
+
+    try:
+        request()
+    except ClientError as error:
+        if code_of(error) not in GONE:
+            raise
+        return False
+    return True
+
+
+class S3Staging:
+    """Parts are sent by a thread while the next one is being filled; what is small stays in memory until then."""
+
+    def __init__(self, place: S3Place, name: str, part_bytes: int) -> None:
+        self._place, self._name, self._part_bytes = place, name, part_bytes
+        self._facts: dict[str, Any] = {"id": uuid.uuid4().hex, "marked": place.marks}
+        self._size = 0
+        self._part = Part()
+        self._parts: list[Future[str]] = []
+        with place._named("write", name):
+            if place.marks:
+                marker = place._marker(StagedFile(name, 0, self._facts))
+                place._s3.put_object(**marker, **place._settings.upload, Body=b"")
+            begun = place._s3.create_multipart_upload(
+                **place._key(name), **place._settings.upload, Metadata={WRITER: self._facts["id"]}
+            )
+        self._facts["upload"] = self._upload = str(begun["UploadId"])
+
+    def write(self, data: Any, /) -> int:
+        written = int(self._part.write(data))
+        self._size += written
+        if self._part.size >= self._part_bytes:
+            self._send()
+            # So that the number of parts has no end that a file could reach.
+            if len(self._parts) % (_PARTS_MAX // 10) == 0:
+                self._part_bytes *= 2
+        return written
+
+    def finish(self) -> StagedFile:
+        if self._part.size or not self._parts:
+            self._send()
+        etags = [part.result() for part in self._parts]
+        self._part.close()
+        return StagedFile(self._name, self._size, {**self._facts, "parts": etags})
+
+    def abort(self) -> None:
+        # A part that arrives after the end of its upload could stay in the store.
+        wait([part for part in self._parts if not part.cancel()], timeout=_ABORT_S)
+        with contextlib.suppress(ConnectError):
+            self._place.discard(StagedFile(self._name, 0, self._facts))
+        self._part.close()
+
+    def _send(self) -> None:
+        part, self._part = self._part, Part()
+        if len(self._parts) >= 2:
+            self._parts[-2].result()  # at most two are on their way: a slow store slows the writer down
+        self._parts.append(_senders(os.getpid()).submit(self._put, part, len(self._parts) + 1))
+
+    def _put(self, part: Part, number: int) -> str:
+        place = self._place
+        with part, place._named("write", self._name):
+            part.seek(0)
+            sent = place._s3.upload_part(**place._key(self._name), UploadId=self._upload, PartNumber=number, Body=part)
+        return str(sent["ETag"])
+
+
+@cache
+def _senders(process: int) -> ThreadPoolExecutor:
+    """Of a process, for all its files: threads do not survive a fork."""
+    return ThreadPoolExecutor(4, thread_name_prefix="kconnect-parts")
