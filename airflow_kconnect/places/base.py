@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol, Self
 
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.places.address import Address
 
 _THREADS = 8
+_BLOCK = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,11 @@ class Place(ABC):
     def find(self, name: str) -> PlacedFile | None:
         """One visible file."""
 
+    def has(self, file: PlacedFile) -> bool:
+        """Whether a file is there as it was seen."""
+        now = self.find(file.name)
+        return now is not None and now.version == file.version
+
     @abstractmethod
     def read(self, file: PlacedFile) -> BinaryIO:
         """Open a file for reading; it can seek, and reads what it needs.
@@ -161,7 +168,7 @@ class Place(ABC):
         """Remove a file as it was seen; False: it is gone, or another one has its name, which stays."""
         # Not every place compares and removes in one step, so there is a moment in between. Names are of plans: what
         # could be written in it would be the same file.
-        if (now := self.find(file.name)) is None or now.version != file.version:
+        if not self.has(file):
             return False
         self._remove(file.name)
         return True
@@ -182,6 +189,31 @@ class Place(ABC):
         removed = [file.name for file in left if file.name not in published and self.remove(file)]
         self.settle([*published, *removed])
         return len(removed)
+
+    def copy(self, source: Place, file: PlacedFile, name: str) -> bool:
+        """Make a copy of another place's file visible under a name that is free; see `moving.copied`.
+
+        :returns: False: the file is gone, or another one has its name, or this one's name is taken by now.
+        """
+        for left in self.staged(name):
+            if left.name == name:
+                self.discard(left)  # of a run that was killed
+        staging = self.stage(name)
+        try:
+            with source.read(file) as content:
+                while block := content.read(_BLOCK):
+                    staging.write(block)
+            staged = staging.finish()
+        except ConnectError:
+            staging.abort()
+            if not source.has(file):
+                return False
+            raise
+        if not source.has(file) or self.find(name) is not None:
+            self.discard(staged)
+            return False
+        self.publish(staged)
+        return True
 
     def settle(self, names: Iterable[str]) -> None:
         """Called after files were published or removed: make it durable. Stores do so by themselves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +14,9 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.folders import hidden_name, named_errors, shown_name, sync_folder
+
+_NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+"""A file system without hard links, or another one."""
 
 
 class LocalPlace(Place):
@@ -84,6 +88,45 @@ class LocalPlace(Place):
             final = shown_name(name)
             if final is not None and final.startswith(prefix) and self._path(name).is_file():
                 yield StagedFile(final, 0, {"hidden": name})
+
+    def copy(self, source: Place, file: PlacedFile, name: str) -> bool:
+        """A second name for the same file, where the file system can do that."""
+        if not isinstance(source, LocalPlace):
+            return super().copy(source, file, name)
+        old, new = source._path(file.name), self._path(name)
+        with named_errors(new):
+            new.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(old, new)
+            except (FileNotFoundError, FileExistsError):
+                return False
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                return super().copy(source, file, name)
+            if _version(new.stat()) == file.version:
+                return True
+            new.unlink()
+        return False
+
+    def remove(self, file: PlacedFile) -> bool:
+        """It has a hidden name for a moment: so what replaces it in that moment is not removed in its place."""
+        path = self._path(file.name)
+        if not self.has(file):
+            return False
+        hidden = path.with_name(hidden_name(path.name))
+        with named_errors(path, "remove"):
+            try:
+                path.rename(hidden)
+            except FileNotFoundError:
+                return False
+            if _version(hidden.stat()) == file.version:
+                hidden.unlink()
+                return True
+            if path.exists():
+                raise DataError(f"{path} was replaced twice while it was removed: {hidden} is the file in between")
+            hidden.rename(path)
+        return False
 
     def _remove(self, name: str) -> None:
         with named_errors(path := self._path(name), "remove"):

@@ -31,6 +31,9 @@ _PAGE = 1000
 _CHECK = Patience(connect_s=5, read_s=5, attempts=2)
 _PROBE_AGE = timedelta(hours=1)
 """By the store's clock: a check takes seconds."""
+_CHANGED = {"PreconditionFailed", "412"}
+_COPY_MAX = 5 * 1024**3
+"""Bytes of the largest object that S3 copies in one request."""
 _READS = 4
 """Attempts to read a range, if the connection is lost in the middle of it."""
 
@@ -156,6 +159,17 @@ class S3Place(Place):
         for marker in self.files(names.FOLDER + prefix, hidden=True):
             if found := names.parsed(marker.name):
                 yield StagedFile(found[0], 0, {"id": found[1], "marked": True})
+
+    def copy(self, source: Place, file: PlacedFile, name: str) -> bool:
+        """The store copies it by itself, if it is not too large for that."""
+        if not isinstance(source, S3Place) or file.size > _COPY_MAX:
+            return super().copy(source, file, name)
+        etag, _, _ = file.version.rpartition("@")
+        wanted = {"CopySource": source._key(file.name), "CopySourceIfMatch": etag}
+        with self._named("write", name):
+            return unless_gone(
+                lambda: self._s3.copy_object(**self._key(name), **wanted, **self._settings.upload), _CHANGED
+            )
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name):

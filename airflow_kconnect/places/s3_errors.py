@@ -22,6 +22,7 @@ _RIGHTS = {
     "CompleteMultipartUpload": "s3:PutObject",
     "AbortMultipartUpload": "s3:AbortMultipartUpload",
     "HeadObject": "s3:GetObject",
+    "CopyObject": "s3:PutObject",
     "GetObject": "s3:GetObject",
     "DeleteObject": "s3:DeleteObject",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -55,14 +55,14 @@ def head(s3: Any, key: Mapping[str, str]) -> Mapping[str, Any] | None:
     return found[0] if unless_gone(lambda: found.append(s3.head_object(**key))) else None
 
 
-def unless_gone(request: Callable[[], Any]) -> bool:
-    """Whether what the request is about was there."""
+def unless_gone(request: Callable[[], Any], others: Collection[str] = ()) -> bool:
+    """Whether what the request is about was there. :param others: further codes that say that it was not."""
     from botocore.exceptions import ClientError
 
     try:
         request()
     except ClientError as error:
-        if code_of(error) not in GONE:
+        if code_of(error) not in GONE | set(others):
             raise
         return False
     return True

@@ -61,6 +61,21 @@ class SourcePlan:
 
 
 @dataclass(frozen=True)
+class Tidied:
+    """What a connector has done with what was read; see `NativeSourceConnector.tidy`.
+
+    :param notes: details for the report, of the whole run so far. :param warnings: those of the report.
+    :param forgotten: source partitions that are gone for good: their offsets and facts are removed.
+    :param facts: what is to be kept of their facts, and under which source partition.
+    """
+
+    notes: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    forgotten: tuple[dict[str, Any], ...] = ()
+    facts: tuple[dict[str, Any], dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True)
 class PlanContext:
     """What a connector can use while planning.
 
@@ -212,6 +227,20 @@ class NativeSourceConnector(SourceConnector):
         """The source offset that means "everything up to `resume_point` is done"; None if nothing is to be
         stored.
         """
+
+    def with_bad_records(self, offset: Offset, count: int) -> Offset:
+        """An offset, if that many of the records up to it were dead letters or skipped."""
+        return offset
+
+    def tidy(self, offsets: Sequence[tuple[dict[str, Any], Offset]]) -> Tidied | None:
+        """Called in the driver when the offsets of a plan are committed, and for a plan without splits: archive or
+        remove what was read. A run may be killed before it, so `plan` has to find what is left to do.
+
+        What cannot be done is a warning: the records are in Kafka, and the next run tries again.
+
+        :param offsets: (source partition, offset) pairs that were committed.
+        """
+        return None
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """What to store next to an offset that a split led to, in order to detect a replaced source."""

@@ -33,6 +33,8 @@ _EXTENSIONS = {
 }  # fmt: skip
 _COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
 FAIL, RESTART, IGNORE = "fail", "restart", "ignore"
+NO_POLICY, DELETE, MOVE, BY_DATE = "NONE", "DELETE", "MOVE", "MOVEBYDATE"
+MOVES = (MOVE, BY_DATE)
 SAMPLE, STRINGS = "sample", "strings"
 _BOUND = "kconnect.max.records"
 
@@ -95,6 +97,7 @@ def files_config() -> ConfigDef:
     """All keys of the connector itself."""
     config = ConfigDef()
     _define_files(config)
+    _define_tidying(config)
     _define_records(config)
     _define_csv(config)
     return define_store_keys(config)
@@ -123,6 +126,23 @@ def _define_files(config: ConfigDef) -> None:
         .define("split.bytes", Type.LONG, 64 * 1024 * 1024, Importance.LOW, "Parts of about this size are read in "
                 "parallel, where a file can be cut: between blocks of Avro, row groups of Parquet, stripes of "
                 "ORC, lines that are not compressed.", validator=Range.at_least(1), group=KCONNECT)
+    )  # fmt: skip
+
+
+def _define_tidying(config: ConfigDef) -> None:
+    medium = Importance.MEDIUM
+    (
+        config.define("cleanup.policy", Type.STRING, NO_POLICY, medium, "What happens to a file that was read, after "
+                "its offset was committed. NONE: it stays. DELETE: it is removed. MOVE: it is moved to "
+                "`finished.path`, with the folder that it is in. MOVEBYDATE: the same, into a folder of the day when "
+                "it was last changed, such as `2026-11-26` (UTC).",
+                validator=ValidString.in_(NO_POLICY, DELETE, MOVE, BY_DATE))
+        .define("finished.path", Type.STRING, None, medium, "Folder, or prefix in the same store, for files that were "
+                "read. It is made where it is missing, and may be below `directory`: what is there is not read.",
+                validator=address_validator(), example="s3://bucket/done")
+        .define("error.path", Type.STRING, None, medium, "The same for files with bad records, whatever "
+                "`cleanup.policy` is; see `errors.tolerance`. Not set: they are treated as the others.",
+                validator=address_validator(), example="s3://bucket/bad")
     )  # fmt: skip
 
 

@@ -19,6 +19,12 @@ def partition_of(name: str) -> dict[str, Any]:
     return {"file": name}
 
 
+def with_bad(offset: Offset, count: int) -> Offset:
+    """An offset, after further bad records."""
+    bad = int(offset.get("bad", 0)) + count
+    return {**offset, "bad": bad} if bad else offset
+
+
 def begins(file: PlacedFile, offset: Mapping[str, Any] | None) -> tuple[int, int] | None:
     """Where reading resumes: a position, and how many rows after it were read; None: all were.
 
@@ -51,7 +57,7 @@ def changed_meanwhile(name: str, *, gone: bool) -> DataError:
 def offset_after(split: Split, resume_point: ResumePoint) -> Offset:
     """The offset of a file when a part of it was read up to a row."""
     detail = split.detail
-    version = {"version": detail["version"]}
+    version = with_bad({"version": detail["version"]}, int(detail.get("bad", 0)))
     if resume_point != END:
         return {**version, "begin": detail["begin"], "rows": int(resume_point)}
     return {**version, "begin": detail["end"], "rows": 0} if detail["more"] else {**version, "done": True}

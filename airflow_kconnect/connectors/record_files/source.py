@@ -6,7 +6,6 @@ A file is a source partition. It is read as it was when the run was planned, and
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -23,11 +22,11 @@ from airflow_kconnect.connect.connector.source import (
     ResumePoint,
     SourcePlan,
     Split,
+    Tidied,
 )
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files.config import (
-    FAIL,
-    IGNORE,
     RESTART,
     FileSettings,
     files_config,
@@ -36,14 +35,14 @@ from airflow_kconnect.connectors.record_files.config import (
 )
 from airflow_kconnect.connectors.record_files.offsets import (
     END,
-    begins,
-    changed,
     changed_meanwhile,
-    is_of,
     offset_after,
     offset_problems,
     partition_of,
+    with_bad,
 )
+from airflow_kconnect.connectors.record_files.selection import Rules, Selected, Start, select
+from airflow_kconnect.connectors.record_files.tidying import Tidier, Tidying, excluded, path_problems, tidying_of
 from airflow_kconnect.places.address import LOCAL, address, dataset
 from airflow_kconnect.places.base import Place, PlacedFile
 from airflow_kconnect.places.keys import check_connection
@@ -72,7 +71,7 @@ class FilesSourceConnector(NativeSourceConnector):
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
-        return problems(props)
+        return problems(props) | path_problems(props)
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
@@ -99,9 +98,23 @@ class FilesSourceConnector(NativeSourceConnector):
     def _settings(self) -> FileSettings:
         return settings_of(self.config_values, tolerant=self.props.get("errors.tolerance", "none") == "all")
 
+    @cached_property
+    def _tidying(self) -> Tidying:
+        return tidying_of(self.config_values)
+
+    @cached_property
+    def _tidier(self) -> Tidier:
+        return Tidier(self._place, self._tidying)
+
     @property
     def _on_changed(self) -> str:
         return str(self.config_values["on.changed"])
+
+    @property
+    def _rules(self) -> Rules:
+        others = [place.at for place in (self._tidying.finished, self._tidying.error) if place is not None]
+        pattern = self.config_values["input.file.pattern"]
+        return Rules(pattern, self._on_changed, excluded(self._place.at, others))
 
     def check(self) -> None:
         """:raises ConfigError: there is no such folder, or its files must not be listed."""
@@ -109,53 +122,43 @@ class FilesSourceConnector(NativeSourceConnector):
         at = self._place.at
         if at.scheme == LOCAL and not Path(at.path).is_dir():
             raise ConfigError({"directory": [f"there is no folder {at}"]}, self.props.get("name"))
+        self._tidying.check(self._place)
         next(iter(self._place.files()), None)
 
     def nothing_new(self, context: PlanContext) -> SourcePlan | None:
         """Files are listed, and none of them is opened."""
-        return None if next(self._to_read(context), None) else SourcePlan(())
+        selected = self._selected(context)
+        is_left = any(self._tidying.wants(offset) for _, offset in selected.read)
+        return None if selected.to_read or is_left else SourcePlan(())
 
     def plan(self, context: PlanContext) -> SourcePlan:
         from airflow_kconnect.connectors.record_files.planning import KnownTypes
 
         known = KnownTypes(self._settings, context.facts)
         splits: list[Split] = []
-        held = 0
-        for file, begin, rows in self._to_read(context):
+        held, notes = 0, {}
+        selected = self._selected(context)
+        for start in selected.to_read:
             if len(splits) >= (context.plan_splits or len(splits) + 1) or held > _PLAN_BYTES:
-                return SourcePlan(tuple(splits), {"more": True})
-            parts = list(self._splits(file, begin, rows, known, context))
+                notes = {"more": True}
+                break
+            parts = list(self._splits(start, known, context))
             held += len(json.dumps([part.detail for part in parts]))
             splits += parts
-        return SourcePlan(tuple(splits))
+        new = ((split.source_partition, self.facts(split)) for split in splits)
+        facts = {partition_identity(partition): facts for partition, facts in new if facts}
+        self._tidier.planned(selected, {**context.facts, **facts})
+        return SourcePlan(tuple(splits), notes)
 
-    def _to_read(self, context: PlanContext) -> Iterator[tuple[PlacedFile, int, int]]:
-        """Files that are new or were not read to their ends, with where reading begins.
+    def _selected(self, context: PlanContext) -> Selected:
+        return select(self._place, self._rules, context)
 
-        :raises DataError: one has changed, and the user must decide.
-        """
-        pattern = re.compile(self.config_values["input.file.pattern"])
-        for file in self._place.files():
-            _, _, own = file.name.rpartition("/")
-            if own.startswith("_") or not pattern.fullmatch(own):
-                continue
-            offset = context.offset(partition_of(file.name))
-            if offset is not None and not is_of(file, offset):
-                if self._on_changed == FAIL:
-                    raise changed(self._place.uri(file.name))
-                if self._on_changed == IGNORE:
-                    continue
-                offset = None
-            if (start := begins(file, offset)) is not None:
-                yield file, *start
-
-    def _splits(
-        self, file: PlacedFile, begin: int, rows: int, known: KnownTypes, context: PlanContext
-    ) -> Iterator[Split]:
+    def _splits(self, start: Start, known: KnownTypes, context: PlanContext) -> Iterator[Split]:
         from airflow_kconnect.connectors.record_files.opening import UnreadableFile, detail_of
         from airflow_kconnect.connectors.record_files.planning import planned
 
-        detail = detail_of(file)
+        file, begin, rows = start.file, start.begin, start.rows
+        detail = with_bad(detail_of(file), int(start.offset.get("bad", 0)))
         try:
             columns, cuts = planned(self._source(file), begin, known)
         except UnreadableFile as error:
@@ -210,12 +213,19 @@ class FilesSourceConnector(NativeSourceConnector):
     def offset(self, split: Split, resume_point: ResumePoint) -> Offset:
         return offset_after(split, resume_point)
 
+    def with_bad_records(self, offset: Offset, count: int) -> Offset:
+        return with_bad(offset, count)
+
+    def tidy(self, offsets: Sequence[tuple[dict[str, Any], Offset]]) -> Tidied | None:
+        return self._tidier.tidied(offsets)
+
     def facts(self, split: Split) -> dict[str, Any] | None:
         columns = split.detail.get("columns")
         return {"columns": json.dumps(columns)} if columns else None  # facts are flat
 
     def finished(self) -> None:
         self._place.close()
+        self._tidying.close()
 
 
 def _fewer(cuts: list[int], splits_max: int) -> list[int]:

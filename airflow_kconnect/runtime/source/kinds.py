@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import replace
 
 from airflow_kconnect.connect.connector.source import (
@@ -11,6 +12,7 @@ from airflow_kconnect.connect.connector.source import (
     PlanContext,
     PollSourceConnector,
     SourceConnector,
+    Tidied,
 )
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
@@ -78,6 +80,10 @@ class SourceKind(ABC):
     @abstractmethod
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         """The source offsets that apply after the run."""
+
+    def tidy(self, offsets: list[NewOffset]) -> Tidied | None:
+        """Archive or remove what was read. :param offsets: those that were committed."""
+        return None
 
 
 def kind_of(settings: RunSettings, connector: SourceConnector, session: LazySession) -> SourceKind:
@@ -163,16 +169,23 @@ class NativeKind(SourceKind):
         """For each source partition the end of its last split, or the point before it where the run was stopped."""
         splits = list(enumerate(work.plan.splits))
         newest: dict[str, NewOffset] = {}
+        bad: Counter[str] = Counter()
         stopped = {partition_identity(split.source_partition) for k, split in splits if k in work.given_up}
         for k, split in splits:
             identity = partition_identity(split.source_partition)
             resume_point, done = work.reached(k, reports)
             if identity not in stopped and resume_point is not None:
                 offset = self._connector.offset(split, resume_point)
+                bad[identity] += work.bad(k, reports)
+                if offset is not None and bad[identity]:
+                    offset = self._connector.with_bad_records(offset, bad[identity])
                 newest[identity] = NewOffset(split.source_partition, offset, self._connector.facts(split))
             if not done:
                 stopped.add(identity)
         return list(newest.values())
+
+    def tidy(self, offsets: list[NewOffset]) -> Tidied | None:
+        return self._connector.tidy([(new.partition, new.offset) for new in offsets if new.offset is not None])
 
 
 class PollKind(SourceKind):

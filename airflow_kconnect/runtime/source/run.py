@@ -142,7 +142,8 @@ class SourceRun:
         if work.plan.tasks == 0:
             if again or (view.plan is not None and not self._kind.poll):
                 claim = self._commit(producer, work, claim, [], partitions)  # it ends the claim, and a dropped plan
-            return claim, PlanOutcome(work, offsets=[NewOffset(*committed) for committed in view.committed()])
+            committed = [NewOffset(*committed) for committed in view.committed()]
+            return claim, PlanOutcome(self._tidied(producer, work, []), offsets=committed)
         if not work.resumed:
             self._write_plan(producer, work.plan, partitions)
         ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
@@ -159,7 +160,29 @@ class SourceRun:
         )
         claim = self._commit(producer, work, claim, offsets, partitions)  # 8
         failpoint("after-final-commit")
-        return claim, PlanOutcome(work, reports, read, offsets)
+        return claim, PlanOutcome(self._tidied(producer, work, offsets), reports, read, offsets)
+
+    def _tidied(self, producer: CommittingProducer, work: Work, offsets: list[NewOffset]) -> Work:
+        """The connector archives or removes what was read, after its offsets were committed; what is gone for good is
+        forgotten.
+        """
+        tidied = None if self._settings.replay else self._kind.tidy(offsets)
+        if tidied is None:
+            return work
+        failpoint("before-forgetting")
+        if tidied.forgotten:
+            name, topic = self._settings.offsets_name, self._settings.offset_topic
+            producer.begin()
+            for partition in tidied.forgotten:
+                key, outdated = work.view.offset_keys(partition)
+                for each in (key, *outdated, facts_key(name, partition_identity(partition))):
+                    producer.produce_patiently(topic, None, each)
+            if tidied.facts is not None:
+                partition, facts = tidied.facts
+                producer.produce_patiently(topic, offset_value(facts), facts_key(name, partition_identity(partition)))
+            producer.commit()
+        warnings = {"warnings": [*work.notes.get("warnings", ()), *tidied.warnings]} if tidied.warnings else {}
+        return replace(work, notes={**work.notes, **tidied.notes, **warnings})
 
     def _dry_run(self) -> RunReport:
         """Plan, and report the plan; fences no run and creates nothing."""

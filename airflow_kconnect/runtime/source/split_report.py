@@ -18,6 +18,7 @@ class SplitReport:
     :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
     :param ranges: of a replay: where its committed records are, see `connect.written_ranges`.
+    :param bad: dead letters of the split, or what was skipped in place of them, with those of earlier attempts.
     :param bound: what has ended a poll task before it had caught up: a value of `run_end.Left`.
     """
 
@@ -31,6 +32,7 @@ class SplitReport:
     done: bool = False
     topics: list[str] = field(default_factory=list)
     offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    bad: int = 0
     bound: str | None = None
     ranges: dict[str, list[int]] = field(default_factory=dict)
     error: dict[str, Any] | None = None

@@ -53,10 +53,10 @@ class Tracking(ABC):
         """Whether a later attempt can resume after the last row."""
 
     @abstractmethod
-    def records(self, written: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
+    def records(self, written: int, bad: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
         """(key, value) of the offset topic's records that belong to the open transaction.
 
-        :param written: records of this attempt, with those of the open transaction.
+        :param written: records of this attempt, with those of the open transaction. :param bad: its bad records.
         :param done: the split is complete.
         """
 
@@ -79,6 +79,7 @@ class MarkerTracking(Tracking):
     def __init__(self, pointer: PlanPointer, report: SplitReport, marker: Marker | None) -> None:
         self._pointer, self._report = pointer, report
         self._written_before = marker.records if marker else 0
+        self._bad_before = report.bad = marker.bad if marker else 0
         report.topics = list(marker.topics) if marker else []
         report.ranges = merged([marker.ranges]) if marker else {}
         self._last = report.resume_point = marker.progress if marker else None
@@ -125,14 +126,15 @@ class MarkerTracking(Tracking):
     def can_commit(self) -> bool:
         return self._can_commit
 
-    def records(self, written: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
+    def records(self, written: int, bad: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
         pointer, report = self._pointer, self._report
-        records = self._written_before + written
-        marker = Marker(pointer.plan.plan_id, self._last, done, records, tuple(report.topics), report.ranges)
+        records, bad = self._written_before + written, self._bad_before + bad
+        marker = Marker(pointer.plan.plan_id, self._last, done, records, tuple(report.topics), report.ranges, bad)
         yield marker_key(pointer.connector, report.split), marker.encode()
 
     def committed(self) -> None:
         self._report.resume_point = self._last
+        self._report.bad = self._bad_before + self._report.dead_lettered
 
 
 class OffsetTracking(Tracking):
@@ -170,7 +172,7 @@ class OffsetTracking(Tracking):
     def can_commit(self) -> bool:
         return True
 
-    def records(self, written: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
+    def records(self, written: int, bad: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
         for partition, offset in self._last.items():
             source_partition = json.loads(partition)
             known = self._known_keys.get(partition_identity(source_partition))

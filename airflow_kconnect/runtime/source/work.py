@@ -122,3 +122,11 @@ class Work:
         if report is None or report.done:
             return self.plan.splits[split].end, True
         return report.resume_point, False
+
+    def bad(self, split: int, reports: list[SplitReport]) -> int:
+        """How many rows of the split were dead letters or skipped, in earlier runs too."""
+        report = next((report for report in reports if report.split == split), None)
+        marker = self.view.markers.get(split)
+        if report is not None:
+            return report.bad
+        return marker.bad if marker and marker.plan_id == self.plan.plan_id else 0

@@ -136,7 +136,7 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
         marker = follower.marker()
         if marker and marker.done:
             report.done, report.resume_point, report.topics = True, marker.progress, list(marker.topics)
-            report.ranges = merged([marker.ranges])
+            report.ranges, report.bad = merged([marker.ranges]), marker.bad
             report.read = report.already_done = sum(batch.num_rows for batch in batches)
             return
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
@@ -315,7 +315,8 @@ class ChunkedWriter:
         if self._settings.tells_ranges:
             self._note_ranges()
         written = self._report.written + self._pending.written
-        for key, value in self._tracking.records(written, done=done):
+        bad = self._report.dead_lettered + self._pending.dead_lettered
+        for key, value in self._tracking.records(written, bad, done=done):
             self._producer.produce_patiently(self._settings.pointer.topic, value, key)
         if done:
             failpoint("after-last-produce")

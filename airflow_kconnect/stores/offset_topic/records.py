@@ -173,6 +173,7 @@ class Marker:
     :param records: rows committed so far.
     :param topics: the target topics: a run that resumes the plan reports them.
     :param ranges: of a replay: where the committed records are, see `connect.written_ranges`.
+    :param bad: rows among those before `progress` that were dead letters or skipped.
     """
 
     plan_id: str
@@ -181,10 +182,11 @@ class Marker:
     records: int
     topics: tuple[str, ...] = ()
     ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    bad: int = 0
 
     def encode(self) -> bytes:
         """The record's value."""
-        members = {name: value for name, value in asdict(self).items() if name != "ranges" or value}
+        members = {name: value for name, value in asdict(self).items() if name not in ("ranges", "bad") or value}
         return canonical_json(members).encode()
 
     @classmethod

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, FencedError
 from airflow_kconnect.places import s3
-from airflow_kconnect.places.base import Place, StagedFile
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
+from airflow_kconnect.places.moving import Move, Moved, move_all
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, moto_store, s3_store
@@ -244,3 +246,48 @@ class TestRead:
         place.remove(file)
         with pytest.raises(DataError, match="removed after it was found"), place.read(file) as reader:
             reader.read()
+
+
+class TestMoves:
+    def test_a_file_has_its_content_at_the_other_place(self, store: Store, place: Place) -> None:
+        write(place, "a/b.csv", b"text")
+        file = placed(place, "a/b.csv")
+        target = beside(store, place)
+        assert move_all(place, [Move(file, target, "a/b.csv")]).files == (file,)
+        assert (names(place), names(target)) == ([], ["a/b.csv"])
+        assert target.read(placed(target, "a/b.csv")).read() == b"text"
+
+    def test_another_version_is_not_moved(self, store: Store, place: Place) -> None:
+        write(place, "a.csv", b"text")
+        file = replace(placed(place, "a.csv"), version='"0123456789abcdef"@0')
+        target = beside(store, place)
+        assert move_all(place, [Move(file, target, "a.csv")]) == Moved((), ())
+        assert move_all(place, [Move(file)]) == Moved((), ())
+        assert (names(place), names(target)) == (["a.csv"], [])
+
+    def test_nothing_is_overwritten(self, store: Store, place: Place) -> None:
+        target = beside(store, place)
+        write(target, "a.csv", b"other")
+        write(place, "a.csv", b"text")
+        move_all(place, [Move(placed(place, "a.csv"), target, "a.csv")])
+        contents = {target.read(file).read() for file in target.files()}
+        assert (names(place), contents) == ([], {b"other", b"text"})
+
+    def test_a_copy_that_was_made_before_is_not_made_twice(self, store: Store, place: Place) -> None:
+        target = beside(store, place)
+        write(place, "a.csv", b"text")
+        file = placed(place, "a.csv")
+        assert target.copy(place, file, "a.csv")
+        assert move_all(place, [Move(file, target, "a.csv")]).files == (file,)
+        assert (names(place), names(target)) == ([], ["a.csv"])
+
+
+def placed(place: Place, name: str) -> PlacedFile:
+    found = place.find(name)
+    assert found is not None
+    return found
+
+
+def beside(store: Store, place: Place) -> Place:
+    """Another place of the same store."""
+    return open_place(f"{place}-done", store.settings)

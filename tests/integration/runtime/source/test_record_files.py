@@ -17,7 +17,7 @@ from airflow_kconnect.places.registry import open_place
 from tests.integration.runtime.conftest import NEEDS_SPARK, Run
 from tests.support import unique
 from tests.support.kafka import read_values
-from tests.support.spark.jobs import start_job
+from tests.support.spark.jobs import end_of_overtaken, kill_job_at, start_job
 from tests.support.stores import Store, moto_store
 
 _JSON = {
@@ -142,3 +142,45 @@ def test_objects_without_schema_stay_what_they_are(
     folder.put("a.json", b'{"a":1}\n{"b":[null,"x"]}\n')
     run_here(folder.config(**keys, **{"schema.inference": "none"}))
     assert records(bootstrap, folder) == [{"a": 1}, {"b": [None, "x"]}]
+
+
+@pytest.mark.parametrize(
+    ("point", "moved"), [("after-final-commit", 3), pytest.param("before-forgetting", 1, marks=pytest.mark.exhaustive)]
+)
+def test_a_run_that_is_killed_after_its_commit_leaves_files_to_the_next_one(
+    point: str,
+    moved: int,
+    folder: Folder,
+    run_here: Run,
+    worker_props: dict[str, str],
+    bootstrap: str,
+    tmp_path: Path,
+) -> None:
+    folder.put("a.csv", b"id\n1\n")
+    folder.put("b/c.csv", b"id\n2\n")
+    config = folder.config(**_moving(folder))
+    kill_job_at(point, config, worker_props, tmp_path)
+    folder.put("d.csv", b"id\n3\n")
+    assert run_here(config).notes["moved_files"] == moved
+    assert [file.name for file in folder.place.files()] == ["done/a.csv", "done/b/c.csv", "done/d.csv"]
+    assert sorted(str(each["id"]) for each in records(bootstrap, folder)) == ["1", "2", "3"]
+
+
+def test_a_run_that_is_overtaken_after_its_commit_takes_no_file_away_from_its_successor(
+    folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+) -> None:
+    folder.put("a.csv", b"id\n1\n")
+    config = folder.config(**_moving(folder))
+
+    def newer() -> None:
+        assert run_here(config).notes["moved_files"] == 1
+        folder.put("a.csv", b"id\n22\n")
+
+    assert end_of_overtaken("after-final-commit", config, worker_props, tmp_path, newer) == 0
+    assert run_here(config).records["written"] == 1
+    assert sorted(str(each["id"]) for each in records(bootstrap, folder)) == ["1", "22"]
+    assert len([file.name for file in folder.place.files("done/")]) == 2
+
+
+def _moving(folder: Folder) -> dict[str, str]:
+    return {"cleanup.policy": "MOVE", "finished.path": f"{folder.address}/done"}

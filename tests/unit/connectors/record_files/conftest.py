@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ class Runs:
         self.offsets: dict[str, Offset] = {}
         self.facts: dict[str, Mapping[str, Any]] = {}
         self.errors: list[str] = []
+        self.warnings: list[str] = []
 
     def put(self, name: str, content: str | bytes) -> Path:
         """Write a file."""
@@ -42,18 +44,31 @@ class Runs:
 
         return connector.plan(PlanContext(self.offsets, self.facts, None, splits_max, lambda: 2, no_spark))
 
-    def read(self, *, most: int | None = None, **keys: Any) -> list[Any]:
-        """The values of a run; its bad rows are in `errors`. :param most: rows after which it is stopped."""
+    def read(
+        self,
+        *,
+        most: int | None = None,
+        tidied: bool = True,
+        before_tidying: Callable[[], object] = lambda: None,
+        **keys: Any,
+    ) -> list[Any]:
+        """The values of a run; its bad rows are in `errors`.
+
+        :param most: rows after which it is stopped. :param tidied: else it is killed when its offsets are committed.
+        :param before_tidying: what happens then.
+        """
         names = {key.replace("_", "."): str(value) for key, value in keys.items()}
         connector = self.connector(**names)
         plan = self.plan(connector, None if most is None else 1)
         found: list[Any] = []
-        if not plan.splits:
-            return found
-        frame = connector.batches([(n, split, split.start) for n, split in enumerate(plan.splits)])
-        for n, split in enumerate(plan.splits):
+        splits = list(enumerate(plan.splits))
+        frame = connector.batches([(n, split, split.start) for n, split in splits]) if splits else None
+        committed: dict[str, tuple[dict[str, Any], Offset]] = {}
+        bad: Counter[str] = Counter()
+        for n, split in splits:
+            before = len(self.errors)
             reached = split.end
-            for batch in frame.read(n):
+            for batch in frame.read(n) if frame else ():
                 for row in batch.to_pylist():
                     if most is not None and len(found) + len(self.errors) == most:
                         break
@@ -61,9 +76,25 @@ class Runs:
                 else:
                     reached = split.end
             identity = partition_identity(split.source_partition)
-            self.offsets[identity] = connector.offset(split, reached)
+            bad[identity] += len(self.errors) - before
+            offset = connector.with_bad_records(connector.offset(split, reached), bad[identity])
+            committed[identity] = split.source_partition, offset
             self.facts[identity] = connector.facts(split) or {}
+        self.offsets |= {identity: offset for identity, (_, offset) in committed.items()}
+        if tidied:
+            before_tidying()
+            self._tidy(connector, list(committed.values()))
         return found
+
+    def _tidy(self, connector: FilesSourceConnector, committed: list[tuple[dict[str, Any], Offset]]) -> None:
+        tidied = connector.tidy(committed)
+        self.warnings = list(tidied.warnings) if tidied else []
+        for partition in tidied.forgotten if tidied else ():
+            self.offsets.pop(partition_identity(partition))
+            self.facts.pop(partition_identity(partition), None)
+        if tidied and tidied.facts is not None:
+            partition, facts = tidied.facts
+            self.facts[partition_identity(partition)] = facts
 
     def _note(self, row: dict[str, Any], found: list[Any]) -> int:
         error = row["error"]
@@ -74,6 +105,11 @@ class Runs:
         else:
             raise error_from_column(error, "")
         return int(row["progress"])
+
+
+def names_below(folder: Path) -> list[str]:
+    """Of all files, hidden ones too."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.fixture

@@ -281,9 +281,15 @@ class TestToleratedRecords:
         report = self.writing().write(lines(1, 2, error=cell)).report
         assert (report.written, report.filtered, report.dead_lettered) == counts
 
-    @pytest.mark.parametrize("cell", [FAILED, DROPPED], ids=["failed", "dropped"])
-    def test_the_position_moves_past_it(self, cell: str) -> None:
-        assert self.writing().write(lines(1, 2, error=cell)).markers == [Marker("plan", 2, True, 1, ("t",))]
+    @pytest.mark.parametrize(("cell", "bad"), [(FAILED, 1), (DROPPED, 0)], ids=["failed", "dropped"])
+    def test_the_position_moves_past_it(self, cell: str, bad: int) -> None:
+        expected = Marker("plan", 2, True, 1, ("t",), bad=bad)
+        assert self.writing().write(lines(1, 2, error=cell)).markers == [expected]
+
+    def test_bad_records_of_earlier_attempts_count(self) -> None:
+        writing = Writing(Marker("plan", 2, False, 2, bad=3), errors=ErrorHandling("c", tolerant=True))
+        assert writing.write(lines(3, 4, error=self.FAILED)).markers == [Marker("plan", 4, True, 3, ("t",), bad=4)]
+        assert writing.report.bad == 4
 
     def test_a_dead_letter_goes_into_the_transaction(self) -> None:
         writing = self.writing(topic="dead").write(lines(1, 2, error=self.FAILED))

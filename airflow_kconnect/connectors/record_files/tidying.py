@@ -1,0 +1,186 @@
+"""What happens to files that were read: they stay, or are moved to other folders, or removed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow_kconnect.connect.connector.source import Offset, Tidied
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.connectors.record_files.config import BY_DATE, DELETE, MOVES, NO_POLICY
+from airflow_kconnect.connectors.record_files.offsets import is_of, partition_of
+from airflow_kconnect.connectors.record_files.selection import Selected
+from airflow_kconnect.places.address import LOCAL, Address, address
+from airflow_kconnect.places.base import Place, PlacedFile
+from airflow_kconnect.places.moving import Move, Moved, move_all
+from airflow_kconnect.places.registry import open_place
+
+FINISHED, ERROR = "finished.path", "error.path"
+FORGOTTEN = {"files": "forgotten"}
+"""The source partition under which the columns of files are kept that are gone."""
+
+Facts = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Tidying:
+    """What the configuration wants.
+
+    :param finished: where files go that were read. :param error: where those with bad records go.
+    """
+
+    policy: str
+    finished: Place | None = None
+    error: Place | None = None
+
+    def wants(self, offset: Offset) -> bool:
+        """Whether something is to be done with a file that was read."""
+        return self.policy in (DELETE, *MOVES) or self._is_bad(offset)
+
+    def check(self, source: Place) -> None:
+        """Called before a run plans anything.
+
+        :raises ConfigError: files cannot be written there, or not be removed where they are.
+        """
+        is_folder = source.at.scheme == LOCAL and (self.policy in (DELETE, *MOVES) or self.error is not None)
+        if is_folder and not os.access(source.at.path, os.W_OK | os.X_OK):
+            text = f"the user of this job may not remove files from {source}, as `cleanup.policy` or `error.path` wants"
+            raise ConfigError({"directory": [text]})
+        for key, place in ((FINISHED, self.finished), (ERROR, self.error)):
+            if place is not None:
+                try:
+                    place.check()
+                except ConfigError as error:  # a place calls its key `directory`
+                    texts = error.errors.get("directory")
+                    raise ConfigError({key: texts}) if texts else error from error
+
+    def moves(self, read: Iterable[tuple[PlacedFile, Offset]]) -> list[Move]:
+        """How files leave their place."""
+        return [self._move(file, offset) for file, offset in read if self.wants(offset)]
+
+    def close(self) -> None:
+        """Close connections."""
+        for place in (self.finished, self.error):
+            if place is not None:
+                place.close()
+
+    def _is_bad(self, offset: Offset) -> bool:
+        return self.error is not None and bool(offset.get("bad"))
+
+    def _move(self, file: PlacedFile, offset: Offset) -> Move:
+        if self._is_bad(offset):
+            return Move(file, self.error, file.name)
+        if self.policy == DELETE:
+            return Move(file)
+        day = f"{datetime.fromtimestamp(file.changed_ms / 1000, UTC):%Y-%m-%d}/" if self.policy == BY_DATE else ""
+        return Move(file, self.finished, f"{day}{file.name}")
+
+
+class Tidier:
+    """What a run does with files.
+
+    :param source: where they are.
+    """
+
+    def __init__(self, source: Place, tidying: Tidying) -> None:
+        self._source, self._tidying = source, tidying
+        self._planned: dict[str, PlacedFile] = {}
+        self._left: list[tuple[PlacedFile, Offset]] = []
+        self._facts: dict[str, Mapping[str, Any]] = {}
+        self._notes: Counter[str] = Counter()
+
+    def planned(self, selected: Selected, facts: Facts) -> None:
+        """A plan was made. :param facts: of all files, also those of this plan."""
+        self._planned = {start.file.name: start.file for start in selected.to_read}
+        self._left = [(file, offset) for file, offset in selected.read if self._tidying.wants(offset)]
+        self._facts = dict(facts)
+
+    def tidied(self, offsets: Iterable[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
+        """Files of these offsets, and what earlier runs have left, leave their place. What is of an earlier run's plan
+        is left to the plan that follows.
+        """
+        seen = ((self._planned.get(partition.get("file", "")), offset) for partition, offset in offsets)
+        read = [(file, offset) for file, offset in seen if file and offset.get("done") and is_of(file, offset)]
+        moves = self._tidying.moves([*self._left, *read])
+        self._left = []
+        if not moves:
+            return None
+        moved = move_all(self._source, moves)
+        gone = {file.name for file in moved.files}
+        self._notes.update(
+            "removed_files" if move.target is None else "moved_files" for move in moves if move.file.name in gone
+        )
+        forgotten = tuple(partition_of(name) for name in sorted(gone))
+        facts = (FORGOTTEN, self._kept(map(partition_identity, forgotten))) if forgotten else None
+        return Tidied(dict(self._notes), tuple(_warnings(moved)), forgotten, facts)
+
+    def _kept(self, forgotten: Iterable[str]) -> dict[str, Any]:
+        """What files say about columns that are forgotten now or were before: types stay what they are."""
+        own = partition_identity(FORGOTTEN)
+        said = [_columns(self._facts.get(identity, {})) for identity in (own, *forgotten)]
+        columns: dict[str, Any] = {}
+        for each in sorted(said, key=len, reverse=True):
+            columns = {**columns, **each, **columns}
+        kept = {"columns": json.dumps(columns)} if columns else {}
+        self._facts[own] = kept
+        return kept
+
+
+def _columns(facts: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(facts.get("columns", "{}"))
+    return found
+
+
+def _warnings(moved: Moved) -> list[RunWarning]:
+    if not moved.errors:
+        return []
+    count = len(moved.errors)
+    text = f"{count:,} files that were read could not be moved or removed; the next run tries again: {moved.errors[0]}"
+    return [RunWarning(Kind.SOURCE, text)]
+
+
+def excluded(source: Address, others: Iterable[Address]) -> tuple[str, ...]:
+    """Folders below a place which are others: what is there is not read."""
+    return tuple(f"{name}/" for other in others if (name := _below(source, other)))
+
+
+def _below(at: Address, other: Address) -> str | None:
+    """The name of an address below another one; empty: it is the same; None: it is elsewhere."""
+    above = f"{at.path.rstrip('/')}/".removeprefix("/" if at.scheme != LOCAL else "")
+    if (at.scheme, at.root) != (other.scheme, other.root) or not f"{other.path}/".startswith(above):
+        return None
+    return other.path.removeprefix(above.rstrip("/")).strip("/")
+
+
+def path_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
+    """Key -> messages: folders for files that were read, where none can be."""
+    problems: dict[str, list[str]] = {}
+    moves = props.get("cleanup.policy", NO_POLICY) in MOVES
+    if moves and not props.get(FINISHED):
+        problems[FINISHED] = [f"is not set, and `cleanup.policy` is {props['cleanup.policy']}: set it"]
+    if props.get(FINISHED) and not moves:
+        problems[FINISHED] = ["has no effect: set `cleanup.policy` to MOVE or MOVEBYDATE, or leave it out"]
+    try:
+        source = address(props.get("directory", ""))
+        others = {key: address(props[key]) for key in (FINISHED, ERROR) if props.get(key)}
+    except ValueError:
+        return problems  # they are named already
+    for key, other in others.items():
+        if other.scheme != source.scheme:
+            problems[key] = [f"is {other}, in another store than `directory`"]
+        elif _below(other, source) is not None:
+            problems[key] = ["must not be `directory`, nor a folder above it: files would be read again"]
+    return problems
+
+
+def tidying_of(values: Mapping[str, Any]) -> Tidying:
+    """For the typed values of a valid configuration."""
+    finished, error = (open_place(values[key], values, key) if values[key] else None for key in (FINISHED, ERROR))
+    return Tidying(values["cleanup.policy"], finished, error)
