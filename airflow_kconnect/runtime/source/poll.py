@@ -23,6 +23,7 @@ from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
+from airflow_kconnect.runtime.source.variants import with_variants
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,15 +72,12 @@ def polled(settings: PollSettings) -> BatchFrame:
 
 def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
     """The same as a frame of Spark: partition n is task n."""
-    from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
     frame, tasks = polled(settings), len(settings.configs)
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH_ROWS))  # what `_padding` fills
     rows = spark.range(0, tasks, 1, tasks).mapInArrow(_poller(settings), from_arrow_schema(frame.schema))
-    for part in (frame.key, frame.value):
-        rows = rows.withColumn(part.columns[-1], F.parse_json(F.col(part.columns[-1])))
-    return frame.over(rows)
+    return frame.over(with_variants(rows, [frame.key.columns[-1], frame.value.columns[-1]]))
 
 
 def _union(part: str, declared: tuple[Shape, ...]) -> Union:

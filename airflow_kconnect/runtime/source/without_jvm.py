@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
+from airflow_kconnect.runtime.source.variants import with_variants
 from airflow_kconnect.runtime.source.writer import WriterSettings, written_split
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def on_spark(spark: SparkSession, frame: BatchFrame, splits: int) -> RecordFrame
 
     :param splits: how many there are.
     """
-    from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -48,7 +48,7 @@ def on_spark(spark: SparkSession, frame: BatchFrame, splits: int) -> RecordFrame
 
     rows = spark.range(0, splits, 1, splits).mapInArrow(read, from_arrow_schema(frame.schema))
     texts = [name for part in (frame.key, frame.value) for name in _texts(frame, part)]
-    return frame.over(rows.withColumns({name: F.parse_json(F.col(name)) for name in texts}) if texts else rows)
+    return frame.over(with_variants(rows, texts))
 
 
 def _texts(frame: BatchFrame, part: Union) -> list[str]:

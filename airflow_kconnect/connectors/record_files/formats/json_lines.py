@@ -12,15 +12,14 @@ import pyarrow.json as pj
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.record_files.config import NONE
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
+from airflow_kconnect.connectors.record_files.formats.json_objects import objects_of
 from airflow_kconnect.connectors.record_files.formats.lines import lines_of
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
-from airflow_kconnect.connectors.record_files.values import ROW, isolated, quoted, typed
+from airflow_kconnect.connectors.record_files.values import ROW, Errors, isolated, quoted, typed
 from airflow_kconnect.converters.json.batches import has_no_number
 
 _SAMPLE = 1024 * 1024
 _CURE = "give their types in `schema.types`, or set `schema.inference` to none"
-_ANY_FIELDS = [pa.field("\0", pa.string())]
-"""For objects of which nothing is needed: without a column Arrow does not say how many there are."""
 
 
 class JsonFormat(RecordFormat):
@@ -52,15 +51,9 @@ class JsonFormat(RecordFormat):
         return self.source.line_starts(begin)
 
     def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
-        fields = None if columns is None else [pa.field(name, arrow_of(each)) for name, each in columns.items()]
-        type_ = pa.string() if fields is None else pa.struct(fields)
-
-        def parse(lines: pa.Array) -> pa.Array:
-            return _structs(lines, columns or {}, fields) if fields is not None else _texts(lines)
-
         for lines in lines_of(self.source, begin, end):
             if len(given := _filled(lines)):
-                yield Rows(*isolated(given, parse, type_, _why))
+                yield Rows(*(objects_of(given) if columns is None else _structs_of(given, columns)))
 
 
 def _filled(lines: pa.Array) -> pa.Array:
@@ -68,15 +61,15 @@ def _filled(lines: pa.Array) -> pa.Array:
     return lines.filter(pc.greater(pc.binary_length(lines), 0))
 
 
-def _structs(lines: pa.Array, columns: Mapping[str, Description], fields: Sequence[pa.Field]) -> pa.Array:
-    table = _read(_stripped(lines), _read_fields(columns), "error")
-    members = [typed(table.column(field.name).combine_chunks(), field.type) for field in fields]
-    return pa.StructArray.from_arrays(members, fields=list(fields))
+def _structs_of(lines: pa.Array, columns: Columns) -> tuple[pa.Array, Errors]:
+    fields = [pa.field(name, arrow_of(each)) for name, each in columns.items()]
 
+    def parse(given: pa.Array) -> pa.Array:
+        table = _read(_stripped(given), _read_fields(columns), "error")
+        members = [typed(table.column(field.name).combine_chunks(), field.type) for field in fields]
+        return pa.StructArray.from_arrays(members, fields=fields)
 
-def _texts(lines: pa.Array) -> pa.Array:
-    _read(_stripped(lines), _ANY_FIELDS, "ignore")
-    return lines.cast(pa.string())
+    return isolated(lines, parse, pa.struct(fields), _why)
 
 
 def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:

@@ -127,6 +127,42 @@ def test_json_without_schema_stays_as_it_is(runs: Runs) -> None:
     assert "row 3: is not a JSON object" in runs.errors[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"a":1,"a":2}', "has the member 'a' twice in an object"),
+        ('{"a":[{"b": {"c":1,"c" :1}}]}', "has the member 'c' twice in an object"),
+        ('{"a":1e400}', "has a number that is too large for a double"),
+        ('{"a":-1E+999}', "has a number that is too large for a double"),
+        (f'{{"a":{"9" * 39}}}', "has a number with more than 38 digits"),
+        (f'{{"a":0.{"9" * 39}}}', "has a number with more than 38 digits"),
+        ('{"a":["\\ud800"]}', "has half of a character"),
+        (f'{{"a":{"[" * 250}{"]" * 250}}}', "nests more than 200 levels"),
+        (f'{{"a":{"[" * 100_000}{"]" * 100_000}}}', "nests more than 200 levels"),
+    ],
+)
+def test_what_would_change_on_its_way_without_schema_is_a_bad_row(runs: Runs, line: str, problem: str) -> None:
+    runs.put("a.json", f'{{"a":1}}\n{line}\n{{"a":2}}\n')
+    assert runs.read(schema_inference="none") == ['{"a":1}', '{"a":2}']
+    assert f"row 2: {problem}" in runs.errors[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'{{"a":{"9" * 38}}}',
+        f'{{"a":"{"9" * 50} 1e400 NaN"}}',
+        '{"a":1e300,"b":{"a":1}}',
+        '{"a":"\\ud83d\\ude00","":[[],{}]}',
+        f'{{"a":"{"[" * 300}","b":[{",".join(["[]"] * 300)}]}}',
+        ' {"a" : 1}',
+    ],
+)
+def test_what_arrives_as_it_is_without_schema_is_a_record(runs: Runs, line: str) -> None:
+    runs.put("a.json", line)
+    assert (runs.read(schema_inference="none"), runs.errors) == ([line], [])
+
+
 def test_several_objects_in_a_line_are_a_bad_row_without_schema_too(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":2}{"a":3}\n{}\n')
     assert runs.read(schema_inference="none") == ['{"a":1}', "{}"]
