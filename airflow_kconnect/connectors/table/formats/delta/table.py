@@ -30,6 +30,7 @@ _APPLICATION = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
 _MARK = "spark.databricks.delta.commitInfo.userMetadata"
 _FORGETS = "delta.setTransactionRetentionDuration"
+_NOT_EMPTY = "kconnect: the table has got rows"
 _ATTEMPTS = 10
 _ABSENT = {
     "TABLE_OR_VIEW_NOT_FOUND",
@@ -123,6 +124,9 @@ class DeltaTable(Table):
         found = self._java.scala.jdk.javaapi.CollectionConverters.asJava(self._snapshot().transactions())
         return {name: int(number) for name, number in dict(found).items() if ours.fullmatch(name)}
 
+    def is_empty(self) -> bool:
+        return int(self._snapshot().numOfFiles()) == 0  # no job of Spark's
+
     def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
         self._write(plan, lambda: self._append(rows), count)
 
@@ -133,6 +137,14 @@ class DeltaTable(Table):
         for key, value in self.settings.write_options.items():
             writer = writer.option(key, value)
         writer.append()
+
+    def _while_empty(self, rows: DataFrame) -> DataFrame:
+        """Rows that can only be written to a table without any: the commit depends on what it has read of the table.
+
+        Without that, two writers could each add a row with the same key: Delta puts appends that read nothing after
+        each other.
+        """
+        return rows.where(f"IF(EXISTS (SELECT 1 FROM {self.name}), raise_error('{_NOT_EMPTY}'), true)")
 
     def merge(self, plan: SinkPlan, rows: DataFrame, keys: Sequence[str], deleted: str | None) -> None:
         columns = [quoted(name) for name in rows.columns if name != deleted]
@@ -151,7 +163,8 @@ class DeltaTable(Table):
 
         def write() -> None:
             if self.is_empty():  # no key has to be looked for
-                self._append(rows if deleted is None else rows.where(f"NOT {quoted(deleted)}").drop(deleted))
+                added = rows if deleted is None else rows.where(f"NOT {quoted(deleted)}").drop(deleted)
+                self._append(self._while_empty(added))
             else:
                 self.spark.sql(statement)
 
@@ -304,6 +317,8 @@ class DeltaTable(Table):
 
 def _is_conflict(error: Exception) -> bool:
     """Whether a commit came too late: another one has changed what this one relies on."""
+    if _NOT_EMPTY in str(error):
+        return True
     cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while cause is not None:
         name = str(cause.getClass().getName())

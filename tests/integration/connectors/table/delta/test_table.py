@@ -314,3 +314,42 @@ def test_a_merge_is_repeated_if_another_writer_was_faster(table: DeltaTable, ope
         (2, "foreign"),
         (5, "name 5"),
     ]
+
+
+def test_of_two_first_loads_at_once_the_second_updates_what_the_first_has_added(
+    table: DeltaTable, open_table: MakeTable
+) -> None:
+    other = open_table(table.name)
+    flag = folder(table).with_name("loading")
+
+    def slow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        flag.touch()
+        while not flag.with_name("loaded").exists():
+            pass
+        yield from batches
+
+    changes = rows(table, 1, 5).coalesce(1).mapInArrow(slow, COLUMNS)
+    with ThreadPoolExecutor(1) as thread:
+        loading = thread.submit(table.merge, plan(1), changes, ("id",), None)
+        while not flag.exists():
+            assert not loading.done(), loading.result()
+        other.merge(plan(1, "others-1"), keyed(other, (1, "other"), (2, "other")), ("id",), "gone")
+        flag.with_name("loaded").touch()
+        loading.result(120)
+    assert sorted(map(tuple, table.spark.table(table.name).collect())) == [(1, "name 1"), (2, "other"), (5, "name 5")]
+
+
+def test_a_table_that_was_loaded_after_the_look_at_it_is_merged(
+    table: DeltaTable, open_table: MakeTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = open_table(table.name)
+
+    def is_empty() -> bool:
+        was_empty = type(table).is_empty(table)
+        if was_empty:
+            other.append(plan(1, "others-1"), rows(other, 1, 2))
+        return was_empty
+
+    monkeypatch.setattr(table, "is_empty", is_empty)
+    table.merge(plan(1), keyed(table, (1, "new"), (3, "new")), ("id",), "gone")
+    assert sorted(map(tuple, table.spark.table(table.name).collect())) == [(1, "new"), (2, "name 2"), (3, "new")]
