@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connectors.table.identifiers import quoted
 from airflow_kconnect.connectors.table.source.change_logs import (
     DELETED,
     KIND,
@@ -97,7 +98,7 @@ class IcebergChanges(ChangeLog):
         for order, (before, after) in enumerate(segments):
             for kind, rows in zip((DELETED, UPSERTED), self._differing.between(before, after), strict=True):
                 if rows is not None:
-                    rows = rows.select(*none.drop(KIND, ORDER).columns)
+                    rows = rows.select(*(quoted(name) for name in none.columns if name not in (KIND, ORDER)))
                     found.append(rows.withColumns({KIND: F.lit(kind), ORDER: F.lit(order).cast("long")}))
         return Changes(reduce(lambda one, other: one.unionByName(other), found, none))
 

@@ -137,6 +137,13 @@ def test_columns_of_a_wider_type_are_read_with_the_rows_before_them(spark: Spark
     assert read.changed("id") == [("u", (1, 3)), ("u", (5, 5_000_000_000))]
 
 
+@pytest.mark.parametrize("kind", ["iceberg, copy on write", "iceberg, deletion vectors", "delta"])
+def test_names_of_columns_may_have_dots(spark: SparkSession, lake: str, kind: str) -> None:
+    read = Read(spark, lake, kind, "`a.b` BIGINT, `n.` STRING")
+    read.reached("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')").sql("UPDATE {t} SET `n.` = 'A' WHERE `a.b` = 1")
+    assert read.changed("a.b") == [("u", (1, "A"))]
+
+
 def test_without_keys_rows_are_read_that_were_added_after_deletions(read: Read) -> None:
     read.reached("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')", "DELETE FROM {t} WHERE id = 1")
     read.sql("INSERT INTO {t} VALUES (3, 'c')", "INSERT INTO {t} VALUES (4, 'd')")
