@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-_LARGE = "64m"
-
 
 class SmallDisk:
     """A folder, with what is in it, on a disk of its own."""
@@ -29,9 +27,9 @@ class SmallDisk:
                     while out.write(bytes(size)):
                         pass
 
-    def enlarge(self) -> None:
+    def enlarge(self, size: str = "64m") -> None:
         """There is space for everything."""
-        _run("mount", "-o", f"remount,size={_LARGE}", str(self.folder))
+        _run("mount", "-o", f"remount,size={size}", str(self.folder))
 
 
 @contextmanager

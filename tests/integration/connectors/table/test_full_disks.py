@@ -125,8 +125,12 @@ def test_full_local_folders_of_spark_are_named(
     local = tmp_path / "local"
     local.mkdir()
     with small_disk(local) as disk:
+        disk.enlarge("500m")  # Spark's copies of jars are there too
+        conf = {"spark.local.dir": str(local)}
+        job = start_job(config, worker_props, tmp_path / "runs", conf=conf, failpoint="mid-read")
+        job.wait_for_failpoint()
         disk.fill()
-        job = start_job(config, worker_props, tmp_path / "runs", conf={"spark.local.dir": str(local)})
+        job.reached.unlink()
         assert job.wait() == EXIT_RETRIABLE
     assert "no space is left in Spark's local folders, `spark.local.dir`" in job.event("error")["message"]
     run_here(config)
