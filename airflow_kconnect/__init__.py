@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.operators.reports.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
+    from airflow_kconnect.sensors.files import NewFilesSensor
     from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
     from airflow_kconnect.sensors.slots import ReplicationSlotSensor
     from airflow_kconnect.sensors.states import ConnectorStateSensor
@@ -76,6 +77,7 @@ __all__ = [
     "KafkaSinkOperator",
     "KafkaSourceOperator",
     "LakeMaintenanceOperator",
+    "NewFilesSensor",
     "PauseConnectorOperator",
     "RegisteredConnector",
     "ReplayDeadLettersOperator",
@@ -119,6 +121,7 @@ _MODULES = {
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
     "LakeMaintenanceOperator": "operators.lake_maintenance",
+    "NewFilesSensor": "sensors.files",
     "PauseConnectorOperator": "operators.operations",
     "RegisteredConnector": "submit.registered",
     "ReplayDeadLettersOperator": "operators.operations",

@@ -28,7 +28,7 @@ def get_provider_info() -> dict[str, Any]:
             *("operators.approvals", "operators.group", "operators.kafka_connect", "operators.lake_maintenance"),
             "operators.operations",
         ),
-        "sensors": _modules("sensors.positions", "sensors.slots", "sensors.states"),
+        "sensors": _modules("sensors.files", "sensors.positions", "sensors.slots", "sensors.states"),
         "triggers": _modules("triggers.lag", "triggers.positions", "triggers.spark_job"),
         "hooks": _modules("hooks.kconnect", "hooks.spark_job"),
         "extra-links": [f"airflow_kconnect.operators.links.{name}" for name in ("SparkUiLink", "RunbookLink")],

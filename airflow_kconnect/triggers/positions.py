@@ -8,6 +8,7 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConnectError, InternalError, named
+from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
 from airflow_kconnect.stores.watching.conditions import condition_from_dict
 from airflow_kconnect.triggers.together import seen_together, until_next
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
@@ -36,7 +37,7 @@ class ConnectorPositionTrigger(BaseTrigger):
         poke_interval: float,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._condition = condition_from_dict(condition)
+        self._condition = condition_from_dict(condition, NewFilesCondition)
         self._watched = WatchedConnector.of(connector, worker_config, kafka_conn_id, self._condition.needs)
         self._condition_data = dict(condition)
         self._poke_interval = poke_interval

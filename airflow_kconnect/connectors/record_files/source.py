@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -130,6 +130,13 @@ class FilesSourceConnector(NativeSourceConnector):
         selected = self._selected(context)
         is_left = any(self._tidying.wants(offset) for _, offset in selected.read)
         return None if selected.to_read or is_left else SourcePlan(())
+
+    def unread(self, context: PlanContext, most: int) -> list[str]:
+        """Names of files that a run would read, at most as many; none is opened.
+
+        :raises DataError: one has changed, and the user must decide.
+        """
+        return [file.name for file, _, _ in islice(self._to_read(context), most)]
 
     def plan(self, context: PlanContext) -> SourcePlan:
         from airflow_kconnect.connectors.record_files.planning import KnownTypes

@@ -252,13 +252,14 @@ def condition_to_dict(condition: Condition) -> dict[str, Any]:
     return {"kind": condition.kind, **{key: value for key, value in fields.items() if value is not None}}
 
 
-def condition_from_dict(data: Mapping[str, Any]) -> Condition:
-    """The condition that was passed to `condition_to_dict`."""
+def condition_from_dict(data: Mapping[str, Any], *others: type[Condition]) -> Condition:
+    """The condition that was passed to `condition_to_dict`. :param others: kinds of conditions that are not ours."""
     from airflow_kconnect.stores.watching.slot import SlotCondition  # which imports this module
 
     fields = dict(data)
     kind = fields.pop("kind")
-    return (SlotCondition if kind == SlotCondition.kind else _CONDITIONS[kind])(**fields)
+    elsewhere: tuple[type[Condition], ...] = (SlotCondition, *others)
+    return {**_CONDITIONS, **{other.kind: other for other in elsewhere}}[kind](**fields)
 
 
 def _refuse_missing(connector: ConnectorPositions, position: SinkPosition) -> None:

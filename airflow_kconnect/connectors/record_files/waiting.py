@@ -1,0 +1,65 @@
+"""What the sensor for new files waits for, as data. DAG files import this module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+
+from airflow_kconnect.connect.config.types import texts_of
+from airflow_kconnect.connect.connector.source import PlanContext
+from airflow_kconnect.connect.errors import ConfigError, InternalError
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connectors.record_files.config import files_config
+from airflow_kconnect.stores.watching.conditions import Condition, Finding
+
+if TYPE_CHECKING:
+    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+
+_SHOWN = 20
+
+
+class _Files(Protocol):
+    """What it asks a files source, whose module is loaded only by its name."""
+
+    def unread(self, context: PlanContext, most: int) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class NewFilesCondition(Condition):
+    """A files source has at least this many files that it has not read to their ends.
+
+    :raises ConfigError: fewer than one.
+    """
+
+    kind: ClassVar[str] = "new_files"
+    needs: ClassVar[tuple[str, ...]] = ("connector.class", *files_config().keys)
+
+    min_files: int = 1
+
+    def __post_init__(self) -> None:
+        if self.min_files < 1:
+            raise ConfigError({"min_files": ["must be greater than 0"]})
+
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """See `Condition.look`. Files are listed until there are enough, and none is opened.
+
+        :raises DataError: a file that was read has changed, which would fail a run as well.
+        """
+        source = _source(connector)
+        context = PlanContext(connector.source(), {}, None, None, _no_spark, _no_spark)
+        found = source.unread(context, self.min_files)
+        position = {"connector": connector.name, "files": len(found), "names": found[:_SHOWN]}
+        return Finding(len(found) >= self.min_files, position)
+
+
+def _source(connector: ConnectorPositions) -> _Files:
+    props, _ = texts_of(connector.config)
+    name = props.get("connector.class", "")
+    if not name or not hasattr(found := registry().connector(name), "unread"):
+        text = f"is {name or 'missing'}: only FilesSource has files that it has read or not"
+        raise ConfigError({"connector.class": [text]}, connector.name)
+    return cast("_Files", found(props))
+
+
+def _no_spark() -> Any:
+    raise InternalError("files must be listed without Spark")
