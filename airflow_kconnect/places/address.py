@@ -85,4 +85,6 @@ def dataset(at: Address) -> Dataset:
     """Its name in lineage, by OpenLineage's conventions."""
     if at.scheme == LOCAL:
         return Dataset(LOCAL, at.path)
+    if at.scheme == "hdfs":  # has paths, not keys
+        return Dataset(f"hdfs://{at.root}", f"/{at.path}")
     return Dataset(f"{at.scheme}://{at.root}", at.path or "/")
