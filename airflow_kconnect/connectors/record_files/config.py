@@ -15,6 +15,7 @@ from airflow_kconnect.connect.config import (
     NonEmptyString,
     Range,
     Type,
+    ValidList,
     ValidString,
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
@@ -32,6 +33,12 @@ _EXTENSIONS = {
     "txt": TEXT, "log": TEXT,
 }  # fmt: skip
 _COMPRESSIONS = {"gz": "gzip", "zst": "zstd", "bz2": "bz2"}
+SKIP, READ = "skip", "read"
+ORDERS = {
+    "NameAsc": ("name", False), "NameDesc": ("name", True), "LengthAsc": ("size", False), "LengthDesc": ("size", True),
+    "LastModifiedAsc": ("changed_ms", False), "LastModifiedDesc": ("changed_ms", True),
+}  # fmt: skip
+"""Name -> attribute of a file, and whether it is sorted downwards."""
 FAIL, RESTART, IGNORE = "fail", "restart", "ignore"
 NO_POLICY, DELETE, MOVE, BY_DATE = "NONE", "DELETE", "MOVE", "MOVEBYDATE"
 MOVES = (MOVE, BY_DATE)
@@ -123,6 +130,16 @@ def _define_files(config: ConfigDef) -> None:
         .define("on.changed", Type.STRING, FAIL, medium, "What happens to a file that is another one than when it was "
                 "read. fail: the run fails and names it. restart: it is read from its beginning, which doubles what "
                 "it still has. ignore: it is left out.", validator=ValidString.in_(FAIL, RESTART, IGNORE))
+        .define("on.renamed", Type.STRING, AUTO, Importance.LOW, "What happens to a file that was read under another "
+                "name, which it no longer has. skip: it is not read again. read: it is a new file. auto: skip in a "
+                "folder, where inode and time of change show it; read in a store, where only the same content does.",
+                validator=ValidString.in_(AUTO, SKIP, READ), group=KCONNECT)
+        .define("file.minimum.age.ms", Type.LONG, 0, medium, "A file is not read before its last change is so long "
+                "ago: one that is still written under its own name may be half there.",
+                validator=Range.at_least(0))
+        .define("files.sort.attributes", Type.LIST, "NameAsc", Importance.LOW, "In which order files are begun: "
+                f"{', '.join(ORDERS)}; several decide one after the other. Files are read in parallel.",
+                validator=ValidList.in_(*ORDERS))
         .define("split.bytes", Type.LONG, 64 * 1024 * 1024, Importance.LOW, "Parts of about this size are read in "
                 "parallel, where a file can be cut: between blocks of Avro, row groups of Parquet, stripes of "
                 "ORC, lines that are not compressed.", validator=Range.at_least(1), group=KCONNECT)

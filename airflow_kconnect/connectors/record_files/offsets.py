@@ -25,13 +25,8 @@ def with_bad(offset: Offset, count: int) -> Offset:
     return {**offset, "bad": bad} if bad else offset
 
 
-def begins(file: PlacedFile, offset: Mapping[str, Any] | None) -> tuple[int, int] | None:
-    """Where reading resumes: a position, and how many rows after it were read; None: all were.
-
-    :param offset: of this version of the file, or None.
-    """
-    if offset is None:
-        return 0, 0
+def begins(offset: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Where reading resumes: a position, and how many rows after it were read; None: all were."""
     return None if offset.get("done") else (int(offset["begin"]), int(offset["rows"]))
 
 

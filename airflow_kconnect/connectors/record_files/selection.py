@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, PlanContext
-from airflow_kconnect.connectors.record_files.config import FAIL, IGNORE
+from airflow_kconnect.connectors.record_files.config import AUTO, FAIL, IGNORE, ORDERS, SKIP
 from airflow_kconnect.connectors.record_files.offsets import begins, changed, is_of, partition_of
+from airflow_kconnect.places.address import LOCAL
 from airflow_kconnect.places.base import Place, PlacedFile
 
 
@@ -21,6 +27,9 @@ class Rules:
 
     pattern: str = ".*"
     on_changed: str = FAIL
+    on_renamed: str = AUTO
+    minimum_age_ms: int = 0
+    order: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
 
     def wants(self, name: str) -> bool:
@@ -28,6 +37,14 @@ class Rules:
         _, _, own = name.rpartition("/")
         named = not own.startswith("_") and self._pattern.fullmatch(own) is not None
         return named and not name.startswith(self.excluded)
+
+    def ordered(self, files: Sequence[PlacedFile]) -> list[PlacedFile]:
+        """Files in the order in which they are read."""
+        found = list(files)
+        for each in reversed(self.order):
+            attribute, descending = ORDERS[each]
+            found.sort(key=lambda file: getattr(file, attribute), reverse=descending)
+        return found
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -38,12 +55,12 @@ class Rules:
 class Start:
     """A file that is to be read.
 
-    :param begin: where reading begins. :param rows: how many rows after that were read already.
-    :param offset: what is known of the file.
+    :param begin: where reading begins; None: it was read under another name, which only has to be noted.
+    :param rows: how many rows after that were read already. :param offset: what is known of the file.
     """
 
     file: PlacedFile
-    begin: int
+    begin: int | None
     rows: int
     offset: Offset = field(default_factory=dict)
 
@@ -53,10 +70,12 @@ class Selected:
     """Files of a place.
 
     :param to_read: those that are new or were not read to their ends. :param read: those that were, with their offsets.
+    :param notes: for the report: how many were left out and why.
     """
 
     to_read: list[Start] = field(default_factory=list)
     read: list[tuple[PlacedFile, Offset]] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
 
 
 def select(place: Place, rules: Rules, context: PlanContext) -> Selected:
@@ -64,18 +83,81 @@ def select(place: Place, rules: Rules, context: PlanContext) -> Selected:
 
     :raises DataError: one has changed, and the user must decide.
     """
-    selected = Selected()
-    for file in place.files(wanted=rules.wants):
+    files = list(place.files(wanted=rules.wants))
+    selected, renames = Selected(), _Renames(place, rules, context, files)
+    youngest_ms = time.time() * 1000 - rules.minimum_age_ms
+    # Renamed files first: what is known of them must not be replaced before it is noted under their new names.
+    for file in sorted(rules.ordered(files), key=renames.has_none):
         offset = context.offset(partition_of(file.name))
-        if offset is not None and not is_of(file, offset):
+        if offset is not None and is_of(file, offset):
+            if (start := begins(offset)) is None:
+                selected.read.append((file, offset))
+            else:
+                selected.to_read.append(Start(file, *start, offset))
+        elif (known := renames.offset_of(file)) is not None:
+            selected.notes["renamed_files"] += 1
+            begin, rows = begins(known) or (None, 0)
+            selected.to_read.append(Start(file, begin, rows, known))
+        elif offset is not None and not renames.has_left(offset) and rules.on_changed in (FAIL, IGNORE):
             if rules.on_changed == FAIL:
                 raise changed(place.uri(file.name))
-            if rules.on_changed == IGNORE:
-                continue
-            offset = None
-        start = begins(file, offset)
-        if start is not None:
-            selected.to_read.append(Start(file, *start, offset or {}))
-        elif offset is not None:
-            selected.read.append((file, offset))
+        elif file.changed_ms > youngest_ms:
+            selected.notes["young_files"] += 1
+        else:
+            selected.to_read.append(Start(file, 0, 0))
     return selected
+
+
+class _Renames:
+    """Tells a file that was read under another name from a new one.
+
+    In a folder the version says so: inode and time of change. A store makes a new object when one is renamed, and an
+    ETag only says that the content is the same. So that is believed only if the configuration says so.
+    """
+
+    def __init__(self, place: Place, rules: Rules, context: PlanContext, files: Sequence[PlacedFile]) -> None:
+        self._place, self._context, self._files = place, context, files
+        self._is_local = place.at.scheme == LOCAL
+        self._looks = rules.on_renamed == SKIP or (rules.on_renamed == AUTO and self._is_local)
+        self._found: dict[str, Offset | None] = {}
+
+    def has_none(self, file: PlacedFile) -> bool:
+        """For an order with renamed files first."""
+        return self.offset_of(file) is None
+
+    def offset_of(self, file: PlacedFile) -> Offset | None:
+        """What is known of a file that has no offset of its own and had another name."""
+        if file.name not in self._found:
+            self._found[file.name] = self._offset_of(file)
+        return self._found[file.name]
+
+    def has_left(self, offset: Offset) -> bool:
+        """Whether the file of an offset is there under another name: then the one that has its name now is new."""
+        return self._looks and self._identity(offset["version"]) in self._present
+
+    def _offset_of(self, file: PlacedFile) -> Offset | None:
+        own = self._context.offset(partition_of(file.name)) if self._looks else None
+        if not self._looks or (own is not None and is_of(file, own)):
+            return None
+        for name, offset in self._known.get(self._identity(file.version), ()):
+            there = self._place.find(name) if name != file.name else file
+            if there is None or not is_of(there, offset):
+                return {**offset, "version": file.version}
+        return None
+
+    @cached_property
+    def _known(self) -> dict[str, list[tuple[str, Offset]]]:
+        """By identity: names under which files were read, and their offsets. Made once it is needed."""
+        known: dict[str, list[tuple[str, Offset]]] = {}
+        for partition, offset in self._context.offsets.items():
+            name: Any = json.loads(partition).get("file")
+            if isinstance(name, str) and isinstance(offset.get("version"), str):
+                known.setdefault(self._identity(offset["version"]), []).append((name, offset))
+        return known
+
+    @cached_property
+    def _present(self) -> set[str]:
+        return {self._identity(file.version) for file in self._files}
+
+    def _identity(self, version: str) -> str:
+        return version if self._is_local else version.rpartition("@")[0]

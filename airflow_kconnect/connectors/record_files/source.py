@@ -27,6 +27,7 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files.config import (
+    READ,
     RESTART,
     FileSettings,
     files_config,
@@ -64,6 +65,10 @@ class FilesSourceConnector(NativeSourceConnector):
 
     summary = "Reads records from CSV, JSON, Avro, Parquet, ORC or text files in a folder or a store, each file once."
     first_keys: ClassVar[tuple[str, ...]] = ("directory", "input.file.pattern", "format", "topic")
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._renamed: dict[str, str] = {}  # since an unfinished plan was made
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -113,8 +118,15 @@ class FilesSourceConnector(NativeSourceConnector):
     @property
     def _rules(self) -> Rules:
         others = [place.at for place in (self._tidying.finished, self._tidying.error) if place is not None]
-        pattern = self.config_values["input.file.pattern"]
-        return Rules(pattern, self._on_changed, excluded(self._place.at, others))
+        values = self.config_values
+        return Rules(
+            pattern=values["input.file.pattern"],
+            on_changed=self._on_changed,
+            on_renamed=values["on.renamed"],
+            minimum_age_ms=values["file.minimum.age.ms"],
+            order=tuple(values["files.sort.attributes"]),
+            excluded=excluded(self._place.at, others),
+        )
 
     def check(self) -> None:
         """:raises ConfigError: there is no such folder, or its files must not be listed."""
@@ -129,7 +141,7 @@ class FilesSourceConnector(NativeSourceConnector):
         """Files are listed, and none of them is opened."""
         selected = self._selected(context)
         is_left = any(self._tidying.wants(offset) for _, offset in selected.read)
-        return None if selected.to_read or is_left else SourcePlan(())
+        return None if selected.to_read or is_left else SourcePlan((), dict(selected.notes))
 
     def unread(self, context: PlanContext, most: int) -> list[str]:
         """Names of files that a run would read, at most as many; none is opened.
@@ -141,13 +153,15 @@ class FilesSourceConnector(NativeSourceConnector):
     def plan(self, context: PlanContext) -> SourcePlan:
         from airflow_kconnect.connectors.record_files.planning import KnownTypes
 
+        self._renamed.clear()  # a new plan knows files by the names that they have now
         known = KnownTypes(self._settings, context.facts)
         splits: list[Split] = []
-        held, notes = 0, {}
+        held = 0
         selected = self._selected(context)
+        notes: dict[str, Any] = dict(selected.notes)
         for start in selected.to_read:
             if len(splits) >= (context.plan_splits or len(splits) + 1) or held > _PLAN_BYTES:
-                notes = {"more": True}
+                notes["more"] = True
                 break
             parts = list(self._splits(start, known, context))
             held += len(json.dumps([part.detail for part in parts]))
@@ -166,6 +180,9 @@ class FilesSourceConnector(NativeSourceConnector):
 
         file, begin, rows = start.file, start.begin, start.rows
         detail = with_bad(detail_of(file), int(start.offset.get("bad", 0)))
+        if begin is None:
+            yield Split(partition_of(file.name), 0, END, {**detail, "begin": 0, "end": 0, "more": False})
+            return
         try:
             columns, cuts = planned(self._source(file), begin, known)
         except UnreadableFile as error:
@@ -190,6 +207,7 @@ class FilesSourceConnector(NativeSourceConnector):
         """A file that has changed since a plan was made is read from its beginning, or fails the run."""
         versions: dict[str, str | None] = {}
         given_up = set()
+        self._renamed.clear()
         for index, split in splits:
             name = split.source_partition["file"]
             if name not in versions:
@@ -197,10 +215,19 @@ class FilesSourceConnector(NativeSourceConnector):
                 versions[name] = None if found is None else found.version
             if versions[name] == split.detail["version"]:
                 continue
+            if (other := self._now_named(split.detail["version"])) is not None:
+                self._renamed[name] = other
+                continue
             if self._on_changed != RESTART:
                 raise changed_meanwhile(self._place.uri(name), gone=versions[name] is None)
             given_up.add(index)
         return given_up
+
+    def _now_named(self, version: str) -> str | None:
+        """The name of a file that was renamed in a folder."""
+        if self._place.at.scheme != LOCAL or self.config_values["on.renamed"] == READ:
+            return None
+        return next((file.name for file in self._place.files() if file.version == version), None)
 
     def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
         from airflow_kconnect.connectors.record_files.opening import file_of
@@ -209,7 +236,8 @@ class FilesSourceConnector(NativeSourceConnector):
         parts = []
         for _, split, resume_point in splits:
             detail = split.detail
-            source = self._source(file_of(split.source_partition["file"], detail))
+            name = split.source_partition["file"]
+            source = self._source(file_of(self._renamed.get(name, name), detail))
             bounds = (detail["begin"], detail["end"], int(resume_point))
             parts.append(Part(source, detail.get("columns"), *bounds, detail.get("unreadable")))
         return frame_of(parts, self.config_values["topic"])

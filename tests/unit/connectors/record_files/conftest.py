@@ -67,14 +67,14 @@ class Runs:
         bad: Counter[str] = Counter()
         for n, split in splits:
             before = len(self.errors)
-            reached = split.end
-            for batch in frame.read(n) if frame else ():
-                for row in batch.to_pylist():
-                    if most is not None and len(found) + len(self.errors) == most:
-                        break
-                    reached = self._note(row, found)
-                else:
-                    reached = split.end
+            reached = split.start
+            rows = (row for batch in frame.read(n) for row in batch.to_pylist()) if frame else iter(())
+            for row in rows:
+                if most is not None and len(found) + len(self.errors) >= most:
+                    break
+                reached = self._note(row, found)
+            else:
+                reached = split.end
             identity = partition_identity(split.source_partition)
             bad[identity] += len(self.errors) - before
             offset = connector.with_bad_records(connector.offset(split, reached), bad[identity])

@@ -1,0 +1,199 @@
+"""Renamed files, young ones, and the order of files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from airflow_kconnect.connect.connector.source import PlanContext
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connectors.record_files.selection import Rules, select
+from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.places.address import Address
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
+from tests.unit.connectors.record_files.conftest import Runs
+
+
+class TestRenamedFiles:
+    def test_are_not_read_twice(self, runs: Runs) -> None:
+        path = runs.put("a.csv", "a\n1\n")
+        runs.read()
+        path.rename(runs.folder / "b.csv")
+        assert runs.read() == []
+        assert runs.read() == []
+
+    def test_are_continued_where_they_were_left(self, runs: Runs) -> None:
+        path = runs.put("a.csv", "a\n1\n2\n3\n")
+        runs.read(most=1)
+        path.rename(runs.folder / "b.csv")
+        assert runs.read() == [{"a": 2}, {"a": 3}]
+
+    def test_leave_their_names_to_new_files(self, runs: Runs) -> None:
+        for n in range(4):
+            for old in range(n, 0, -1):
+                (runs.folder / f"{'a' * old}.csv").rename(runs.folder / f"{'a' * (old + 1)}.csv")
+            runs.put("a.csv", f"a\n{n}\n")
+            assert runs.read() == [{"a": n}]
+            assert runs.read() == []
+
+    def test_may_have_taken_the_name_of_another_one(self, runs: Runs) -> None:
+        runs.put("a.csv", "a\n1\n")
+        path = runs.put("b.csv", "a\n2\n")
+        runs.read()
+        path.rename(runs.folder / "a.csv")
+        assert runs.read() == []
+
+    def test_are_new_ones_if_the_configuration_says_so(self, runs: Runs) -> None:
+        path = runs.put("a.csv", "a\n1\n")
+        runs.read()
+        path.rename(runs.folder / "b.csv")
+        assert runs.read(on_renamed="read") == [{"a": 1}]
+
+    def test_are_not_those_that_have_a_second_name(self, runs: Runs) -> None:
+        path = runs.put("a.csv", "a\n1\n")
+        runs.read()
+        os.link(path, runs.folder / "b.csv")
+        assert runs.read() == [{"a": 1}]
+
+    def test_are_read_under_their_new_names_by_an_unfinished_plan(self, runs: Runs) -> None:
+        path = runs.put("a.csv", "a\n1\n")
+        connector = runs.connector()
+        [split] = runs.plan(connector).splits
+        path.rename(runs.folder / "b.csv")
+        assert connector.recheck([(0, split)]) == set()
+        frame = connector.batches([(0, split, split.start)])
+        assert [row for batch in frame.read(0) for row in batch.column("value_0").to_pylist()] == [{"a": 1}]
+
+    def test_are_moved_under_their_new_names(self, runs: Runs) -> None:
+        path = runs.put("a.csv", "a\n1\n")
+        runs.read()
+        path.rename(runs.folder / "b.csv")
+        runs.read(cleanup_policy="MOVE", finished_path=str(runs.folder / "done"))
+        assert (runs.folder / "done/b.csv").exists()
+
+
+@pytest.mark.parametrize(("on_renamed", "read"), [("auto", 1), ("read", 1), ("skip", 0)])
+def test_in_a_store_the_same_content_is_a_renamed_file_if_the_configuration_says_so(on_renamed: str, read: int) -> None:
+    place = ListedPlace(Address("s3", "bucket", ""), [PlacedFile("b.csv", 3, 2000, '"etag"@2000')])
+    offsets = {partition_identity({"file": "a.csv"}): {"version": '"etag"@1000', "done": True}}
+    selected = select(place, Rules(on_renamed=on_renamed), context(offsets))
+    assert len([start for start in selected.to_read if start.begin is not None]) == read
+
+
+def test_a_hundred_thousand_offsets_are_searched_within_seconds() -> None:
+    files = [PlacedFile(f"{n:06}.csv", 3, n, f"{n}-{n}") for n in range(100_001)]
+    offsets = {partition_identity({"file": file.name}): {"version": file.version, "done": True} for file in files[1:]}
+    began = time.process_time()
+    selected = select(ListedPlace(Address("file", "", "/in"), files), Rules(), context(offsets))
+    assert ([start.file for start in selected.to_read], len(selected.read)) == ([files[0]], 100_000)
+    assert time.process_time() - began < 20
+
+
+class TestYoungFiles:
+    def test_wait_until_they_have_the_minimum_age(self, runs: Runs) -> None:
+        runs.put("a.csv", "a\n1\n")
+        connector = runs.connector(**{"file.minimum.age.ms": "3600000"})
+        plan = runs.plan(connector)
+        assert (plan.splits, plan.notes) == ((), {"young_files": 1})
+        hour_ago = time.time() - 3601
+        os.utime(runs.folder / "a.csv", (hour_ago, hour_ago))
+        assert runs.read(file_minimum_age_ms=3600000) == [{"a": 1}]
+
+    def test_that_were_read_before_are_changed_ones(self, runs: Runs) -> None:
+        runs.put("a.csv", "a\n1\n")
+        runs.read()
+        runs.put("a.csv", "a\n1\n2\n")
+        with pytest.raises(DataError, match="was changed or replaced after it was read"):
+            runs.read(file_minimum_age_ms=3600000)
+        assert runs.read(file_minimum_age_ms=3600000, on_changed="restart") == []
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ("NameAsc", "abcd"),
+        ("NameDesc", "dcba"),
+        ("LastModifiedAsc", "cabd"),
+        ("LengthDesc,NameDesc", "dbca"),
+        ("LengthAsc,LastModifiedDesc", "acdb"),
+    ],
+)
+def test_files_are_begun_in_the_order_of_their_attributes(runs: Runs, attributes: str, expected: str) -> None:
+    for name, lines, changed in (("a", 1, 20), ("b", 2, 30), ("c", 1, 10), ("d", 2, 40)):
+        os.utime(runs.put(f"{name}.txt", "x\n" * lines), (changed, changed))
+    splits = runs.plan(runs.connector(**{"files.sort.attributes": attributes})).splits
+    assert "".join(split.source_partition["file"][0] for split in splits) == expected
+
+
+def test_an_unknown_order_is_refused() -> None:
+    with pytest.raises(ConfigError) as error:
+        FilesSourceConnector.config().parse({"directory": "/in", "topic": "t", "files.sort.attributes": "Name"})
+    assert list(error.value.errors) == ["files.sort.attributes"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from(["put", "rename", "run", "stopped"]), st.integers(0, 3), st.integers(0, 3))))
+def test_each_row_is_read_once_whatever_is_renamed_between_runs(steps: list[tuple[str, int, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        runs, written, read = Runs(Path(folder)), 0, []
+        for step, one, other in [*steps, ("run", 0, 0), ("run", 0, 0)]:
+            old, new = runs.folder / f"{one}.csv", runs.folder / f"{other}.csv"
+            if step == "put" and not old.exists():
+                runs.put(old.name, f"a\n{written}\n{written + 1}\n")
+                written += 2
+            elif step == "rename" and old.exists() and not new.exists():
+                old.rename(new)
+            elif step in ("run", "stopped"):
+                read += [row["a"] for row in runs.read(most=1 if step == "stopped" else None)]
+        assert sorted(read) == list(range(written))
+
+
+def context(offsets: dict[str, dict[str, Any]]) -> PlanContext:
+    """Of a run with these offsets."""
+    return PlanContext(offsets, {}, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
+
+
+class ListedPlace(Place):
+    """One that only lists files."""
+
+    def __init__(self, at: Address, files: Sequence[PlacedFile]) -> None:
+        super().__init__(at)
+        self._files = {file.name: file for file in files}
+
+    def files(
+        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[PlacedFile]:
+        return (file for file in self._files.values() if wanted is None or wanted(file.name))
+
+    def find(self, name: str) -> PlacedFile | None:
+        return self._files.get(name)
+
+    def read(self, file: PlacedFile) -> NoReturn:
+        raise AssertionError
+
+    def stage(self, name: str, part_bytes: int = 0) -> NoReturn:
+        raise AssertionError
+
+    def check(self) -> None:
+        """It is there."""
+
+    def publish(self, staged: StagedFile) -> None:
+        raise AssertionError
+
+    def discard(self, staged: StagedFile) -> None:
+        raise AssertionError
+
+    def staged(self, prefix: str = "") -> Iterator[StagedFile]:
+        return iter(())
+
+    def _remove(self, name: str) -> None:
+        raise AssertionError
