@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tests.support.confluent_sinks import confluent_sink
 from tests.support.objects import objects_of, open_bucket, unfinished_uploads
 from tests.support.stores import Store, azure_store, google_store, s3_store
 from tests.torture.connectors import DirectorySink, Sink, Source, Tortured
@@ -134,14 +135,9 @@ class ConfluentSink(_StoreSink):
 
     def config(self) -> dict[str, str]:
         return {
-            "connector.class": "io.confluent.connect.s3.S3SinkConnector",
+            **confluent_sink(self.store),
             "topics": self.name,
             "topics.dir": self.name,
-            "s3.bucket.name": self.store.address.removeprefix("s3://"),
-            "s3.region": "us-east-1",
-            "store.url": self.store.settings["store.endpoint"],
-            "aws.access.key.id": self.store.settings["store.access.key.id"],
-            "aws.secret.access.key": self.store.settings["store.secret.access.key"],
             "format.class": "io.confluent.connect.s3.format.json.JsonFormat",
             "flush.size": str(self.largest),
             "key.converter": _STRING,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +17,7 @@ from airflow_kconnect.connectors.cloud_storage.s3 import S3SinkConnector
 from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConnector
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
+from tests.support.confluent_sinks import confluent_sink
 from tests.support.stores import Store, azure_store, google_store, minio_store, moto_store
 
 _COMMON = {"format.class": "JsonFormat", "flush.size": "2", "partitioner.class": "FieldPartitioner",
@@ -27,46 +26,20 @@ _COMMON = {"format.class": "JsonFormat", "flush.size": "2", "partitioner.class":
 Sink = Callable[..., CloudStorageSinkConnector]
 
 
-def _s3(store: Store) -> tuple[type[CloudStorageSinkConnector], dict[str, str]]:
-    return S3SinkConnector, {
-        "s3.bucket.name": store.address.removeprefix("s3://"),
-        "store.url": store.settings["store.endpoint"],
-        "s3.region": "us-east-1",
-        "aws.access.key.id": store.settings["store.access.key.id"],
-        "aws.secret.access.key": store.settings["store.secret.access.key"],
-    }
-
-
-def _gcs(store: Store) -> tuple[type[CloudStorageSinkConnector], dict[str, str]]:
-    return GcsSinkConnector, {"gcs.bucket.name": store.address.removeprefix("gs://"), **store.settings}
-
-
-def _azure(store: Store) -> tuple[type[CloudStorageSinkConnector], dict[str, str]]:
-    container, _, host = store.address.removeprefix("abfss://").partition("@")
-    return AzureBlobStorageSinkConnector, {
-        "azblob.container.name": container,
-        "azblob.account.name": host.partition(".")[0],
-        "azblob.account.key": store.settings["store.account.key"],
-        "store.endpoint": store.settings["store.endpoint"],
-    }
-
-
-_STORES: dict[str, Any] = {
-    "s3": (moto_store, _s3),
-    "minio": (minio_store, _s3),
-    "gcs": (google_store, _gcs),
-    "azure": (azure_store, _azure),
+_CLASSES: dict[str, type[CloudStorageSinkConnector]] = {
+    "s3": S3SinkConnector,
+    "gs": GcsSinkConnector,
+    "abfss": AzureBlobStorageSinkConnector,
 }
 
 
-@pytest.fixture(scope="module", params=[*_STORES])
+@pytest.fixture(scope="module", params=[moto_store, minio_store, google_store, azure_store])
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sink]]:
-    start, keys = _STORES[request.param]
-    folder: Path = tmp_path_factory.mktemp(request.param)
-    server: AbstractContextManager[Store] = start(folder) if start in (azure_store, minio_store) else start()
-    with server as store:
-        class_, own = keys(store)
-        yield store, lambda **more: class_({"topics": "t", **_COMMON, **own, **more})
+    folder = () if request.param is moto_store else (tmp_path_factory.mktemp("store"),)
+    with request.param(*folder) as store:
+        scheme = store.address.partition(":")[0]
+        own = {"topics": "t", **_COMMON, **confluent_sink(store)}
+        yield store, lambda **more: _CLASSES[scheme]({**own, **more})
 
 
 def written(connector: CloudStorageSinkConnector, first: int, folders: str) -> tuple[SinkSplit, dict[str, Any]]:

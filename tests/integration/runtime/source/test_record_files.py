@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from tests.integration.runtime.conftest import NEEDS_SPARK, Run
-from tests.support import unique
+from tests.support import kill_points, unique
 from tests.support.kafka import read_values
 from tests.support.spark.jobs import end_of_overtaken, kill_job_at, start_job
 from tests.support.stores import Store, moto_store
@@ -112,7 +113,17 @@ def test_a_bad_row_ends_a_run_that_does_not_tolerate_it(folder: Folder, run_here
         run_here(folder.config())
 
 
-@pytest.mark.parametrize("point", ["before-final-commit", pytest.param("mid-produce", marks=pytest.mark.exhaustive)])
+_KILL_POINTS = [
+    ("before-fencing",),
+    ("after-reading-offsets",),
+    ("mid-produce",),
+    ("after-last-produce",),
+    ("before-final-commit",),
+    ("after-final-commit",),
+]
+
+
+@pytest.mark.parametrize("point", kill_points(_KILL_POINTS, always=("before-final-commit",)))
 def test_a_killed_run_loses_and_doubles_nothing(
     point: str, folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
 ) -> None:
@@ -125,6 +136,22 @@ def test_a_killed_run_loses_and_doubles_nothing(
     job.close()
     assert job.process.returncode == -signal.SIGKILL
     run_here(config)
+    assert sorted(int(str(each["id"])) for each in records(bootstrap, folder)) == list(range(10_000))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("point", ["after-reading-offsets", "mid-produce", "before-final-commit"])
+def test_of_two_runs_at_once_the_older_is_fenced(
+    point: str, folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+) -> None:
+    """A file more is there when the newer one begins."""
+    folder.put("a.csv", b"id\n" + b"".join(b"%d\n" % n for n in range(5000)))
+
+    def newer() -> None:
+        folder.put_parquet("b.parquet", pa.table({"id": range(5000, 10_000)}))
+        run_here(folder.config())
+
+    assert end_of_overtaken(point, folder.config(), worker_props, tmp_path, newer) == EXIT_FENCED
     assert sorted(int(str(each["id"])) for each in records(bootstrap, folder)) == list(range(10_000))
 
 
