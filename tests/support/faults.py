@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import random
 import select
 import socket
 import ssl
@@ -130,6 +131,20 @@ def truncate(exchange: Exchange) -> None:
     """Fewer bytes than there are, as if they were all."""
     status, body, headers = exchange.forward()
     exchange.answer(status, body[:-1], headers)
+
+
+def sometimes(share: float, rng: random.Random, struck: Callable[[], None]) -> Fault:
+    """One of the faults that pass, for a share of the requests. :param struck: called for each of them."""
+    faults = (refuse(503, "SlowDown"), refuse(500, "InternalError"), slow(0.5), cut_request, cut_answer, lose_answer)
+
+    def act(exchange: Exchange) -> None:
+        if rng.random() < share:
+            struck()
+            rng.choice(faults)(exchange)
+        else:
+            exchange.answer(*exchange.forward())
+
+    return act
 
 
 class FaultProxy:

@@ -55,6 +55,8 @@ class Tortured(ABC):
         self.partitions = rng.choice((1, 3))
         self.added = 0
         self.settings: dict[str, str] = {}
+        self.failing_store = False
+        """Whether a store with its files fails some requests."""
         self.struck: Counter[str] = Counter()
         """Faults that are in the input itself, or in how its broker is set."""
         folder.mkdir(parents=True)

@@ -8,19 +8,25 @@ import io
 import json
 import random
 import re
-from collections import defaultdict
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.support.confluent_sinks import confluent_sink
+from tests.support.faults import FaultProxy, sometimes
 from tests.support.objects import objects_of, open_bucket, unfinished_uploads
 from tests.support.stores import Store, azure_store, google_store, s3_store
 from tests.torture.connectors import DirectorySink, Sink, Source, Tortured
 
 _STRING = "org.apache.kafka.connect.storage.StringConverter"
 _JSON = {"value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "false"}
+
+
+_FAILING = 0.03
+"""Share of the requests that fail, or are late, in schedules with faults of the store."""
 
 
 class Stores:
@@ -31,6 +37,9 @@ class Stores:
 
     def __init__(self, servers: contextlib.ExitStack, folder: Path) -> None:
         self._servers, self._folder = servers, folder
+        self._failing: dict[str, Store] = {}
+        self.struck: Counter[str] = Counter()
+        """Of the schedule that is being played."""
 
     @cached_property
     def s3(self) -> Store:
@@ -43,6 +52,18 @@ class Stores:
     @cached_property
     def google(self) -> Store:
         return self._servers.enter_context(google_store())
+
+    def failing(self, store: Store) -> Store:
+        """The same by a server that fails some requests: overloaded, late, cut off, with answers that are lost."""
+        if store.address not in self._failing:
+            proxy = self._servers.enter_context(FaultProxy(store.settings["store.endpoint"]))
+            fault = sometimes(_FAILING, random.Random(store.address), self._count)
+            self._servers.enter_context(proxy.fault("*", fault, sys.maxsize))
+            self._failing[store.address] = store.through(proxy.url)
+        return self._failing[store.address]
+
+    def _count(self) -> None:
+        self.struck["failed request"] += 1
 
     def _made(self, name: str) -> Path:
         (folder := self._folder / name).mkdir()
@@ -58,8 +79,16 @@ class InStore(Tortured):
 
     @property
     def store(self) -> Store:
+        """As the count reaches it."""
         found: Store = getattr(type(self).stores, self.at)
         return found
+
+    @cached_property
+    def reached(self) -> Store:
+        """As runs reach it."""
+        stores = type(self).stores
+        stores.struck = self.struck
+        return stores.failing(self.store) if self.failing_store else self.store
 
     def found(self) -> dict[str, bytes]:
         """All its objects, those that readers do not see as well, by their names below its folder."""
@@ -93,7 +122,7 @@ class _DirectorySink(_StoreSink, DirectorySink):
     """JSON lines, in files whose names say which offsets they hold."""
 
     def config(self) -> dict[str, str]:
-        return {**super().config(), "directory": f"{self.store.address}/{self.name}", **self.store.settings}
+        return {**super().config(), "directory": f"{self.store.address}/{self.name}", **self.reached.settings}
 
     def some_settings(self) -> dict[str, str]:
         return {**super().some_settings(), "compression": self.rng.choice(("none", "gzip"))}
@@ -135,7 +164,7 @@ class ConfluentSink(_StoreSink):
 
     def config(self) -> dict[str, str]:
         return {
-            **confluent_sink(self.store),
+            **confluent_sink(self.reached),
             "topics": self.name,
             "topics.dir": self.name,
             "format.class": "io.confluent.connect.s3.format.json.JsonFormat",
@@ -222,7 +251,7 @@ class FilesInStore(InStore, FilesInFolder):
     at = "s3"
 
     def config(self) -> dict[str, str]:
-        return {**super().config(), "directory": f"{self.store.address}/{self.name}", **self.store.settings}
+        return {**super().config(), "directory": f"{self.store.address}/{self.name}", **self.reached.settings}
 
     def prepare(self) -> None:
         """A prefix needs not be made."""

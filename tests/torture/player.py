@@ -41,6 +41,8 @@ _RUN_S = 300.0
 _LAST_RUNS = 4
 WITH_ALL_FAULTS = 2000
 """Schedules of seeds from here on also have the faults that the first ones did not know."""
+WITH_FAILING_STORES = 4000
+"""Those from here on, of connectors in stores, reach them by a server that fails some requests."""
 
 
 @dataclass
@@ -88,6 +90,7 @@ class Player:
         rng = random.Random(f"connector {seed}")
         name = f"torture-{seed}-{folder.name}"
         self._connector = kind(name, folder / "data", KafkaSide(cluster.bootstrap), rng)
+        self._connector.failing_store = seed >= WITH_FAILING_STORES
         self._cluster, self._folder, self._say = cluster, folder, say
         # Each connector has an offset topic of its own: a schedule must not depend on those before it.
         self._worker = cluster.worker(exactly_once=exactly_once) | {"offset.storage.topic": f"{name}-offsets"}
