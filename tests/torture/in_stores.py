@@ -209,14 +209,19 @@ class ConfluentSink(_StoreSink):
 
 
 class FilesInFolder(Source):
-    """More and more files of records, in several formats."""
+    """More and more files of records, in several formats; in some runs they are moved or removed once they are read."""
 
     kind = "files source, folder"
+
+    @property
+    def directory(self) -> str:
+        """Where they are."""
+        return str(self.folder / "in")
 
     def config(self) -> dict[str, str]:
         return {
             "connector.class": "FilesSource",
-            "directory": str(self.folder / "in"),
+            "directory": self.directory,
             "topic": self.name,
             "schema.types": "n:int64",
             **_JSON,
@@ -234,7 +239,9 @@ class FilesInFolder(Source):
     def some_settings(self) -> dict[str, str]:
         lines = self.rng.choice(("true", "false"))
         size = self.rng.choice((1000, 20_000, 64_000_000))
-        return {**super().some_settings(), "split.bytes": str(size), "csv.multiline": lines}
+        done = {"finished.path": f"{self.directory}/done"}
+        policy = self.rng.choice(({}, {"cleanup.policy": "DELETE"}, {"cleanup.policy": "MOVE", **done}))
+        return {**super().some_settings(), "split.bytes": str(size), "csv.multiline": lines, **policy}
 
     def reconfigure(self) -> None:
         super().reconfigure()
@@ -250,8 +257,12 @@ class FilesInStore(InStore, FilesInFolder):
     kind = "files source, S3"
     at = "s3"
 
+    @property
+    def directory(self) -> str:
+        return f"{self.store.address}/{self.name}"
+
     def config(self) -> dict[str, str]:
-        return {**super().config(), "directory": f"{self.store.address}/{self.name}", **self.reached.settings}
+        return {**super().config(), **self.reached.settings}
 
     def prepare(self) -> None:
         """A prefix needs not be made."""
