@@ -108,12 +108,14 @@ class Place(ABC):
 
     @abstractmethod
     def files(
-        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
         """The visible files whose names begin with a prefix, folders included, in the order of their names' bytes.
 
         Files with a part that begins with a dot are left out: they are not visible.
 
+        :param after: only names after this one, which need not exist. Where a store can begin there, what precedes it
+            costs nothing.
         :param hidden: they are not left out: for who knows the names of its own files. A topic may begin with a dot.
         :param wanted: by its name, whether a file is looked at; all if not given.
         """

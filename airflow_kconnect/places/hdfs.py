@@ -45,10 +45,10 @@ class HdfsPlace(Place):
             hdfs.check_access(folder, "-wx")
 
     def files(
-        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
         for name, found in self._entries(prefix, hidden=hidden):
-            shown = (hidden or not is_hidden(name)) and name.startswith(prefix)
+            shown = (hidden or not is_hidden(name)) and name.startswith(prefix) and name > after
             if shown and (wanted is None or wanted(name)):
                 yield _placed(name, found.facts)
 

@@ -34,10 +34,10 @@ class LocalPlace(Place):
             raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
 
     def files(
-        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
         for name in self._names(prefix, hidden=hidden):
-            shown = (hidden or not is_hidden(name)) and name.startswith(prefix)
+            shown = (hidden or not is_hidden(name)) and name.startswith(prefix) and name > after
             # What is not wanted is not looked at: a folder in a network is asked for each file.
             if shown and (wanted is None or wanted(name)) and (found := self._seen(name, self._path(name))):
                 yield found

@@ -53,12 +53,12 @@ class ObjectsPlace(Place):
                 self._store.delete(probe)
 
     def files(
-        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
         with self._named("list", prefix):
             found = (
                 _placed(name, each)
-                for name, each in self._objects(prefix)
+                for name, each in self._objects(prefix, after)
                 if (hidden or not is_hidden(name)) and (wanted is None or wanted(name))
             )
             # Azure lists a folder before what is named `folder.x`, where accounts have real folders.
@@ -133,17 +133,20 @@ class ObjectsPlace(Place):
         own = staged.name, staged.facts["id"]
         return f"{self._base}{names.marker(*own)}", f"{self._base}{names.content(*own)}"
 
-    def _objects(self, prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Names that begin with a prefix, hidden ones too."""
+    def _objects(self, prefix: str, after: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Names that begin with a prefix, after another one, hidden ones too."""
         folder, slash, begin = (self._base + prefix).rpartition("/")
         offset = f"{folder}{slash}{begin[:-1]}" if begin[:-1].strip(".") else None
+        if after:
+            offset = max(offset or "", self._base + after)
         for page in self._store.list(folder or None, offset=offset, chunk_size=_PAGE):
             for each in page:
                 first, _, _ = each["path"].removeprefix(folder + slash).partition("/")
-                if first.startswith(begin):
-                    yield each["path"].removeprefix(self._base), each
-                elif first > begin:
-                    return
+                if not first.startswith(begin):
+                    if first > begin:
+                        return
+                elif (name := each["path"].removeprefix(self._base)) > after:  # Azurite begins at the beginning
+                    yield name, each
 
     def _is_published(self, staged: StagedFile) -> bool:
         """Whether the visible file is this one, to its last byte."""

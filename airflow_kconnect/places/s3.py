@@ -95,11 +95,12 @@ class S3Place(Place):
         return prefix == whole
 
     def files(
-        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
+        begin = {"StartAfter": self._base + after} if after else {}
         with self._named("list", prefix):
             pages = self._s3.get_paginator("list_objects_v2").paginate(
-                **self._bucket, Prefix=self._base + prefix, PaginationConfig={"PageSize": _PAGE}
+                **self._bucket, **begin, Prefix=self._base + prefix, PaginationConfig={"PageSize": _PAGE}
             )
             for page in pages:
                 for each in page.get("Contents", ()):

@@ -53,7 +53,10 @@ class FolderLayout:
                 offsets[name] = offset
             return name in offsets
 
-        files = self.place.files(f"{self._begin(partition)}+", hidden=True, wanted=wanted)
+        # Numbers of ten digits are in the order of their texts; longer ones do not begin with a zero.
+        begin = f"{self._begin(partition)}+"
+        after = begin + min(f"{first:010d}", "1")
+        files = self.place.files(begin, after=after, hidden=True, wanted=wanted)
         named = [VisibleFile(offsets[file.name], file) for file in files]
         return sorted(named, key=lambda each: (each.offset, each.name))
 

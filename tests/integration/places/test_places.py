@@ -83,6 +83,14 @@ class TestFiles:
         assert names(place, "t/p=1/t+1+") == ["t/p=1/t+1+0"]
         assert names(place, "t/p=1") == ["t/p=1/t+1+0", "t/p=1/t+10+0", "t/p=10/t+1+0"]
 
+    def test_are_listed_from_a_name_on(self, place: Place) -> None:
+        for name in ("t/p=1/t+1+08.json", "t/p=1/t+1+10.json", "t/p=1/t+1+9", "t/p=2/t+2+10"):
+            write(place, name)
+        begin = "t/p=1/t+1+"
+        found = [file.name for file in place.files(begin, after=f"{begin}10")]
+        assert found == ["t/p=1/t+1+10.json", "t/p=1/t+1+9"]
+        assert not [*place.files(begin, after=f"{begin}9")]
+
     def test_hidden_ones_are_found_by_who_asks_for_them(self, place: Place) -> None:
         for name in (".t/p=1/.t+1+0", ".t/.p/a", "t"):
             write(place, name)

@@ -195,6 +195,14 @@ class TestCommit:
         prepared(tmp_path, 5)
         assert looked == [f"t/partition=3/t+3+{offset:010d}.json" for offset in (5, 10)]
 
+    @pytest.mark.parametrize("start", [0, 999_999_999, 1_000_000_000, 9_999_999_990, 10_000_000_000])
+    def test_it_finds_offsets_that_have_more_digits_than_others(self, tmp_path: Path, start: int) -> None:
+        offsets = [start, start + 5, 9_999_999_999, 10_000_000_000, 99_999_999_999, 100_000_000_000]
+        for offset in offsets:
+            (folder_of(tmp_path) / f"t+3+{offset:010d}.json").write_text("old")
+        found = connector(tmp_path)._layout.visible(TopicPartition("t", 3), start)
+        assert [file.offset for file in found] == sorted({offset for offset in offsets if offset >= start})
+
     def test_so_it_does_for_a_topic_whose_name_begins_with_a_dot(self, tmp_path: Path) -> None:
         folder = tmp_path / ".t" / "partition=3"
         folder.mkdir(parents=True)
