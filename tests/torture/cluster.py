@@ -19,8 +19,11 @@ _THREE = {
     "share.coordinator.state.topic.replication.factor": "3",
     "share.coordinator.state.topic.min.isr": "2",
 }
+_START_S = 240
+"""A broker on a machine that is busy with everything else takes its time."""
 # As clusters of many have them: joining a group takes seconds, and offsets of a group without members expire.
 _DEFAULTS = {
+    "initial.broker.registration.timeout.ms": f"{_START_S * 1000}",
     "group.initial.rebalance.delay.ms": "6000",
     "offsets.retention.minutes": "1",
     "offsets.retention.check.interval.ms": "5000",
@@ -56,7 +59,7 @@ class Cluster:
     def start(self) -> None:
         """Start all brokers: none of them answers before most of them run."""
         with ThreadPoolExecutor(len(self.brokers)) as pool:
-            list(pool.map(lambda broker: broker.start(timeout_s=120), self.brokers))
+            list(pool.map(lambda broker: broker.start(timeout_s=_START_S), self.brokers))
 
     def stop(self) -> None:
         """Stop all brokers."""
@@ -74,7 +77,7 @@ class Cluster:
         if how == "freeze":
             self.brokers[node].resume()
         else:
-            self.brokers[node].start(timeout_s=120)
+            self.brokers[node].start(timeout_s=_START_S)
 
     def worker(self, *, exactly_once: bool) -> dict[str, str]:
         """Worker properties."""
