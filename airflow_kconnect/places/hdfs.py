@@ -59,7 +59,7 @@ class HdfsPlace(Place):
 
     def read(self, file: PlacedFile) -> BinaryIO:
         # By its id: that of a file that has replaced it is another one.
-        path = f"/.reserved/.inodes/{file.version.partition('-')[0]}"
+        path = f"/.reserved/.inodes/{file.version.partition('@')[0]}"
 
         def fetch(start: int, end: int) -> bytes:
             with self._named("read", file.name):
@@ -186,5 +186,6 @@ def _placed(name: str, facts: Mapping[str, Any]) -> PlacedFile:
     if "fileId" not in facts:  # as HttpFS
         text = "does not say the ids of files, without which one cannot be told from another: name the name nodes"
         raise ConfigError({"store.endpoint": [text]})
+    # Before the sign: what stays when a file is renamed, as the ETag of other stores.
     changed_ms = facts["modificationTime"]
-    return PlacedFile(name, facts["length"], changed_ms, f"{facts['fileId']}-{changed_ms}")
+    return PlacedFile(name, facts["length"], changed_ms, f"{facts['fileId']}@{changed_ms}")

@@ -20,7 +20,7 @@ class NewFilesSensor(ConnectorSensor):
 
     Files are listed, in a folder or in a store, and compared with the connector's committed offsets; none is opened. A
     folder must be visible where the sensor runs, with `deferrable` on the triggerer. The task returns
-    `{"connector", "files", "names"}`: how many there are, up to `min_files`, and the first 20 of them.
+    `{"connector", "files", "names"}`: how many there are, and the first 20 of them.
 
     The task fails, and is not retried, if a file has changed since it was read and `on.changed` is `fail`.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -143,12 +143,12 @@ class FilesSourceConnector(NativeSourceConnector):
         is_left = any(self._tidying.wants(offset) for _, offset in selected.read)
         return None if selected.to_read or is_left else SourcePlan((), dict(selected.notes))
 
-    def unread(self, context: PlanContext, most: int) -> list[str]:
-        """Names of files that a run would read, at most as many; none is opened.
+    def unread(self, context: PlanContext) -> list[str]:
+        """Names of files that a run would read; none is opened.
 
         :raises DataError: one has changed, and the user must decide.
         """
-        return [file.name for file, _, _ in islice(self._to_read(context), most)]
+        return [start.file.name for start in self._selected(context).to_read if start.begin is not None]
 
     def plan(self, context: PlanContext) -> SourcePlan:
         from airflow_kconnect.connectors.record_files.planning import KnownTypes

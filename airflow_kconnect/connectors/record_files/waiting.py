@@ -21,7 +21,7 @@ _SHOWN = 20
 class _Files(Protocol):
     """What it asks a files source, whose module is loaded only by its name."""
 
-    def unread(self, context: PlanContext, most: int) -> list[str]: ...
+    def unread(self, context: PlanContext) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class NewFilesCondition(Condition):
             raise ConfigError({"min_files": ["must be greater than 0"]})
 
     def look(self, connector: ConnectorPositions) -> Finding:
-        """See `Condition.look`. Files are listed until there are enough, and none is opened.
+        """See `Condition.look`. Files are listed, and none is opened.
 
         :raises DataError: a file that was read has changed, which would fail a run as well.
         """
         source = _source(connector)
         context = PlanContext(connector.source(), {}, None, None, _no_spark, _no_spark)
-        found = source.unread(context, self.min_files)
+        found = source.unread(context)
         position = {"connector": connector.name, "files": len(found), "names": found[:_SHOWN]}
         return Finding(len(found) >= self.min_files, position)
 
