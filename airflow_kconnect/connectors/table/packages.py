@@ -22,8 +22,15 @@ _EXTENSIONS = {
     ICEBERG: "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     DELTA: "io.delta.sql.DeltaSparkSessionExtension",
 }
-# Delta's tables are in Spark's own catalog, of which it has one.
-_CONF = {DELTA: {"spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog"}}
+_CONF = {
+    DELTA: {
+        # Its tables are in Spark's own catalog, of which there is one.
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        # How many tasks read a table's log at each commit. Delta's fifty are for millions of files, and a third of what
+        # a run of few records costs (measured: 36 instead of 22 CPU s for a merge of 500).
+        "spark.databricks.delta.snapshotPartitions": "8",
+    }
+}
 
 
 def define_jars_key(config: ConfigDef, group: str) -> None:

@@ -40,3 +40,7 @@ def test_the_format_is_no_variable() -> None:
 
 def test_a_format_that_spark_comes_with_needs_nothing() -> None:
     assert needs_of("parquet", "4.3.0").coordinates == ()
+
+
+def test_few_tasks_read_deltas_log() -> None:
+    assert needs_of("delta", "4.1.4", jars="provided").conf["spark.databricks.delta.snapshotPartitions"] == "8"
