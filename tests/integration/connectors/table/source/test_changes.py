@@ -66,12 +66,20 @@ class Read:
         return sorted(found, key=lambda change: str(change[1][0]))
 
 
-@pytest.fixture(params=list(PROPERTIES))
+# All of them in one test, and two that have little in common in each.
+_OFTEN = ("iceberg, deletion vectors", "delta")
+
+
+@pytest.fixture(
+    params=[pytest.param(kind, marks=() if kind in _OFTEN else pytest.mark.exhaustive) for kind in PROPERTIES]
+)
 def read(request: pytest.FixtureRequest, spark: SparkSession, lake: str) -> Read:
     return Read(spark, lake, request.param)
 
 
-def test_updates_deletions_and_new_rows_are_told_and_nothing_else(read: Read) -> None:
+@pytest.mark.parametrize("kind", PROPERTIES)
+def test_updates_deletions_and_new_rows_are_told_and_nothing_else(spark: SparkSession, lake: str, kind: str) -> None:
+    read = Read(spark, lake, kind)
     read.reached("INSERT INTO {t} SELECT /*+ COALESCE(1) */ id, 'old' FROM range(6)")
     read.sql(
         "UPDATE {t} SET name = 'new' WHERE id = 1", "DELETE FROM {t} WHERE id = 2", "INSERT INTO {t} VALUES (9, 'x')"
@@ -129,7 +137,7 @@ def test_new_columns_are_read_with_the_rows_before_them(read: Read) -> None:
     assert read.changed("id") == [("u", (1, "A", None)), ("u", (2, "b", 8)), ("u", (5, "e", 7))]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PROPERTIES if kind.startswith("iceberg")])
+@pytest.mark.parametrize("kind", ["iceberg, copy on write", "iceberg, deletion vectors"])
 def test_columns_of_a_wider_type_are_read_with_the_rows_before_them(spark: SparkSession, lake: str, kind: str) -> None:
     read = Read(spark, lake, kind, "id INT, n INT").reached("INSERT INTO {t} VALUES (1, 1), (2, 2)")
     read.sql("UPDATE {t} SET n = 3 WHERE id = 1", "ALTER TABLE {t} ALTER COLUMN n TYPE BIGINT")
@@ -137,7 +145,7 @@ def test_columns_of_a_wider_type_are_read_with_the_rows_before_them(spark: Spark
     assert read.changed("id") == [("u", (1, 3)), ("u", (5, 5_000_000_000))]
 
 
-@pytest.mark.parametrize("kind", ["iceberg, copy on write", "iceberg, deletion vectors", "delta"])
+@pytest.mark.parametrize("kind", _OFTEN)
 def test_names_of_columns_may_have_dots(spark: SparkSession, lake: str, kind: str) -> None:
     read = Read(spark, lake, kind, "`a.b` BIGINT, `n.` STRING")
     read.reached("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')").sql("UPDATE {t} SET `n.` = 'A' WHERE `a.b` = 1")
