@@ -57,9 +57,9 @@ class S3Server:
         self._process: subprocess.Popen[bytes] = Owner(None).spawn(command, log, signal.SIGTERM)
         wait_until_up(self._process, log, self._answers)
 
-    def create_bucket(self) -> str:
+    def create_bucket(self, name: str = "") -> str:
         """A new bucket; the server takes each folder for one."""
-        name = unique("bucket")
+        name = name or unique("bucket")
         (self._buckets / name).mkdir()
         return name
 
