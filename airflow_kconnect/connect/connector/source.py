@@ -54,10 +54,13 @@ class SourcePlan:
 
     :param splits: in source order; those of one source partition are contiguous and adjacent.
     :param notes: details for the report, e.g. ``{"held_back_bytes": 17}``.
+    :param full: whether it holds what fits into a plan. If it notes ``more``, the connector is then called again within
+        the run, as after a plan with as many splits as there may be.
     """
 
     splits: tuple[Split, ...]
     notes: dict[str, Any] = field(default_factory=dict)
+    full: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,22 @@ class KnownTypes:
     """Types by the names of columns: those of the configuration, else those that earlier files were read with. So a
     column has one type, whatever the sample of a file suggests.
 
-    :param facts: of all files that were read.
+    :param facts: of files that were read, as far as these had columns that no facts had when they were planned: of all
+        files of the first plan, and of few others.
     """
 
     def __init__(self, settings: FileSettings, facts: Mapping[str, Mapping[str, Any]]) -> None:
-        self._given: dict[str, Description] = dict(settings.types)
-        self.types = dict(self._given)
-        seen = ((identity, json.loads(each["columns"])) for identity, each in facts.items() if each.get("columns"))
+        self.types: dict[str, Description] = dict(settings.types)
+        texts = dict.fromkeys(text for identity in sorted(facts) if (text := facts[identity].get("columns")))
+        seen: list[Columns] = [json.loads(text) for text in texts]
         # The same order of members in each run: that of the file with most of them.
-        for _, columns in sorted(seen, key=lambda item: (-len(item[1]), item[0])):
+        for columns in sorted(seen, key=len, reverse=True):
             self.learn(columns)
+        self._kept = frozenset(name for columns in seen for name in columns)
+
+    def are_kept(self, columns: Columns) -> bool:
+        """Whether the facts have all of these columns, so that they need not be kept once more."""
+        return self._kept.issuperset(columns)
 
     def learn(self, columns: Mapping[str, Description]) -> None:
         """Types of a file, as far as they are new."""

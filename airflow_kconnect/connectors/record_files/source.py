@@ -156,12 +156,12 @@ class FilesSourceConnector(NativeSourceConnector):
         self._renamed.clear()  # a new plan knows files by the names that they have now
         known = KnownTypes(self._settings, context.facts)
         splits: list[Split] = []
-        held = 0
+        held, full = 0, False
         selected = self._selected(context)
         notes: dict[str, Any] = dict(selected.notes)
         for start in selected.to_read:
             if len(splits) >= (context.plan_splits or len(splits) + 1) or held > _PLAN_BYTES:
-                notes["more"] = True
+                full = notes["more"] = True
                 break
             parts = list(self._splits(start, known, context))
             held += len(json.dumps([part.detail for part in parts]))
@@ -169,7 +169,7 @@ class FilesSourceConnector(NativeSourceConnector):
         new = ((split.source_partition, self.facts(split)) for split in splits)
         facts = {partition_identity(partition): facts for partition, facts in new if facts}
         self._tidier.planned(selected, {**context.facts, **facts})
-        return SourcePlan(tuple(splits), notes)
+        return SourcePlan(tuple(splits), notes, full)
 
     def _selected(self, context: PlanContext) -> Selected:
         return select(self._place, self._rules, context)
@@ -190,7 +190,8 @@ class FilesSourceConnector(NativeSourceConnector):
                 raise
             detail |= {"unreadable": str(error)}
             columns, cuts = None, [begin, begin]
-        detail |= {} if columns is None else {"columns": columns}
+        if columns is not None:
+            detail |= {"columns": columns, "kept": known.are_kept(columns)}
         room = max(1, _FILE_BYTES // len(json.dumps([file.name, detail])))
         # Rows that were read are counted from there on: in one part, however files were cut then.
         cuts = _fewer(cuts, 1 if rows else min(room, context.splits_max or room))
@@ -256,7 +257,7 @@ class FilesSourceConnector(NativeSourceConnector):
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         columns = split.detail.get("columns")
-        return {"columns": json.dumps(columns)} if columns else None  # facts are flat
+        return {"columns": json.dumps(columns)} if columns and not split.detail.get("kept") else None  # facts are flat
 
     def finished(self) -> None:
         self._place.close()

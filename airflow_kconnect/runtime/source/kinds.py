@@ -126,7 +126,7 @@ class NativeKind(SourceKind):
         )
         plan = self._connector.plan(context)
         record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
-        full = context.plan_splits is not None and len(plan.splits) >= context.plan_splits
+        full = plan.full or (context.plan_splits is not None and len(plan.splits) >= context.plan_splits)
         # A run with a record limit ends with its plan.
         cut = bool(plan.notes.get("more")) and full and settings.max_records is None
         return Work(record, view, cut=cut, notes=plan.notes)

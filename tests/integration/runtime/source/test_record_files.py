@@ -93,6 +93,17 @@ def test_each_file_is_read_once(folder: Folder, run_here: Run, bootstrap: str) -
     ]
 
 
+def test_a_run_reads_all_files_however_many_plans_they_take(
+    folder: Folder, run_here: Run, bootstrap: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airflow_kconnect.connectors.record_files.source._PLAN_BYTES", 500)
+    for n in range(8):
+        folder.put(f"{n}.csv", b"id\n%d\n" % n)
+    report = run_here(folder.config())
+    assert (report.records["written"], report.incomplete, report.notes) == (8, [], {})
+    assert sorted(int(str(each["id"])) for each in records(bootstrap, folder)) == list(range(8))
+
+
 def test_bad_rows_are_dead_letters_with_file_and_row(folder: Folder, run_here: Run, bootstrap: str) -> None:
     folder.put("a.csv", b"id,name\n1,x\n2\n3,y\n")
     folder.put("b.json", b'{"id":4}\n{"id":\n')

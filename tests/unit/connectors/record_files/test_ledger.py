@@ -10,6 +10,7 @@ import pytest
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connectors.record_files import source
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
@@ -173,3 +174,26 @@ def test_wrong_values_of_keys_are_refused(key: str, value: str) -> None:
 def test_keys_that_contradict_each_other_are_refused() -> None:
     props = {"directory": "/in", "format": "csv", "schema.inference": "none", "kconnect.max.records": "5"}
     assert set(FilesSourceConnector.validate(props)) == {"schema.inference", "kconnect.max.records"}
+
+
+def test_facts_are_kept_until_the_offsets_have_all_columns(runs: Runs) -> None:
+    runs.put("a.csv", "id,n\n1,x\n")
+    runs.put("b.csv", "id,n\n2,x\n")
+    runs.read()
+    runs.put("c.csv", "n,id\nx,3\n")
+    runs.put("d.csv", "id,more\n4,1.5\n")
+    runs.read()
+    runs.put("e.csv", "id,more\n5,2\n")
+    assert runs.read() == [{"id": 5, "more": 2.0}]
+    with_facts = [identity for identity, facts in runs.facts.items() if facts]
+    assert [json.loads(identity)["file"] for identity in with_facts] == ["a.csv", "b.csv", "d.csv"]
+
+
+def test_a_plan_that_is_full_says_so(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_PLAN_BYTES", 500)
+    for n in range(20):
+        runs.put(f"{n:02}.csv", f"id\n{n}\n")
+    plan = runs.plan(runs.connector())
+    assert (plan.full, plan.notes, 1 < len(plan.splits) < 20) == (True, {"more": True}, True)
+    assert [row["id"] for _ in range(20) for row in runs.read()] == list(range(20))
+    assert not runs.plan(runs.connector()).full
