@@ -11,6 +11,7 @@ import pyarrow.csv as pcsv
 
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connectors.record_files.config import STRINGS
+from airflow_kconnect.connectors.record_files.exactness import exact_type
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
 from airflow_kconnect.connectors.record_files.formats.lines import BOM
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
@@ -33,9 +34,27 @@ class CsvFormat(RecordFormat):
         if not self.settings.dialect.header:
             names = [f"column{n + 1:02}" for n in range(len(names))]
         schema_of(reader.schema, self.source.name)  # of several columns with a name one would be left
+        if self.settings.inference == STRINGS:
+            return {name: known.get(name, "string") for name in names}
         given = dict(zip(names, reader.schema.types, strict=True))
-        strings = self.settings.inference == STRINGS
-        return {name: known.get(name) or ("string" if strings else described(given[name])) for name in names}
+        found = self._exact({name: type_ for name, type_ in given.items() if name not in known}, names)
+        return {name: known.get(name) or found[name] for name in names}
+
+    def _exact(self, suggested: Mapping[str, pa.DataType], names: Sequence[str]) -> Columns:
+        """Types of columns in which nothing of the sample is lost."""
+        doubtful = {name for name, type_ in suggested.items() if described(type_) not in ("string", "boolean", "date")}
+        found = {name: described(type_) for name, type_ in suggested.items()}
+        if not doubtful:
+            return found
+        with self.source.text() as stream:
+            start = stream.read(_SAMPLE)
+        sample = self.source.text() if len(start) == _SAMPLE else pa.BufferReader(start + b"\n")
+        rows = next(iter(self._reader(sample, _SAMPLE, names, [], header=self.settings.dialect.header)), None)
+        if rows is None:
+            return found
+        for name in doubtful:
+            found[name] = exact_type(rows.column(names.index(name)).cast(pa.string()), suggested[name])
+        return found
 
     def _sample(self) -> pcsv.CSVStreamingReader | None:
         """The first rows, in the types that Arrow finds; None: there are none, which says nothing about types."""

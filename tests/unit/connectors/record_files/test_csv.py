@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import DataError
 from tests.unit.connectors.record_files.conftest import Runs
@@ -27,6 +29,38 @@ def test_types_are_those_that_a_sample_suggests(runs: Runs) -> None:
             "name": "x",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "007", "+49301234567", "-0", "0x10", "00", "-007", "9223372036854775808", "-12345678901234567890", "1E400",
+        "1e-400", "0.1234567890123456789", "12345678901234567.5", "NaN", "inf", "2026-01-02T03:04:05.123456",
+    ],
+)  # fmt: skip
+def test_what_another_type_would_change_is_a_string(runs: Runs, text: str) -> None:
+    runs.put("a.csv", f"a,b\n1,x\n{text},y\n" if text[:2] not in ("Na", "in", "20") else f"a,b\n{text},y\n")
+    assert [row["a"] for row in runs.read()][-1] == text
+
+
+@given(
+    st.lists(
+        st.integers().map(str)
+        | st.floats(allow_nan=False, allow_infinity=False).map(repr)
+        | st.from_regex(r"[-+]?[0-9]{0,20}(\.[0-9]{0,20})?([eE][-+]?[0-9]{1,3})?", fullmatch=True),
+        min_size=1,
+        max_size=5,
+    )
+)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_numbers_that_are_found_in_a_sample_keep_their_values(runs: Runs, texts: list[str]) -> None:
+    runs.offsets.clear()
+    runs.facts.clear()
+    runs.put("a.csv", "a,b\n" + "".join(f"{text},x\n" for text in texts))
+    read = [row["a"] for row in runs.read()]
+    assert runs.errors == []
+    for text, value in zip(texts, read, strict=True):
+        assert value == text or (value is None and not text) or Decimal(repr(value)) == Decimal(text)
 
 
 def test_types_that_are_given_come_before_the_sample(runs: Runs) -> None:
