@@ -68,8 +68,8 @@ class Runs:
         for n, split in splits:
             before = len(self.errors)
             reached = split.start
-            rows = (row for batch in frame.read(n) for row in batch.to_pylist()) if frame else iter(())
-            for row in rows:
+            batches = frame.read(n) if frame else ()
+            for row in (row for batch in batches for row in batch.to_pylist()):
                 if most is not None and len(found) + len(self.errors) >= most:
                     break
                 reached = self._note(row, found)

@@ -170,7 +170,7 @@ class ListedPlace(Place):
         self._files = {file.name: file for file in files}
 
     def files(
-        self, prefix: str = "", *, hidden: bool = False, wanted: Callable[[str], bool] | None = None
+        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[PlacedFile]:
         return (file for file in self._files.values() if wanted is None or wanted(file.name))
 
