@@ -27,8 +27,17 @@ _AWS_EXTRAS = {"aws_session_token", "region_name", "endpoint_url", "role_arn", "
 _LOGIN = ("access.key.id", "secret.access.key", "session.token", "profile", "credentials.file", "credentials.json",
           "account.key", "sas.token", "tenant.id", "client.id", "client.secret",
           "user", "delegation.token")  # fmt: skip
-_ADDRESSES = ("directory",)
-"""Keys that may have the address of a store."""
+_ADDRESSES = {
+    "directory": "{}",
+    "s3.bucket.name": "s3://{}",
+    "gcs.bucket.name": "gs://{}",
+    "azblob.container.name": "abfss://{}@account.dfs.core.windows.net",
+}
+"""Key that says where files are -> the address that its value means; in Azure that of some account."""
+_OWN_LOGIN = ("aws.access.key.id", "aws.secret.access.key", "s3.credentials.provider.sts.aws.access.key.id",
+              "s3.credentials.provider.sts.aws.secret.key", "gcs.credentials.path", "gcs.credentials.json",
+              "azblob.account.key")  # fmt: skip
+"""Keys with which Confluent's sinks log in."""
 
 
 def with_store(
@@ -43,16 +52,20 @@ def with_store(
     if not conn_id:
         return dict(config)
     found = settings_of(CONNECTION, conn_id, connection_of, partial(_settings, at=_address(config)), enabled=enabled)
-    if any(f"{PREFIX}{name}" in config for name in _LOGIN):  # a login of its own is not combined with another one's
+    if _has_login(config):  # which is not combined with another one's
         found = {name: text for name, text in found.items() if name not in _LOGIN}
     rest = {key: value for key, value in config.items() if key != CONNECTION}
     return {**{f"{PREFIX}{name}": text for name, text in found.items()}, **rest}
 
 
+def _has_login(config: Mapping[str, Any]) -> bool:
+    return any(f"{PREFIX}{name}" in config for name in _LOGIN) or any(config.get(key) for key in _OWN_LOGIN)
+
+
 def _address(config: Mapping[str, Any]) -> Address | None:
-    for key in _ADDRESSES:
+    for key, form in _ADDRESSES.items():
         try:
-            return address(str(config[key]))
+            return address(form.format(config[key]))
         except (KeyError, ValueError):  # reported where the key is checked
             continue
     return None

@@ -221,7 +221,7 @@ class Place(ABC):
         """Called after files were published or removed: make it durable. Stores do so by themselves."""
 
     def close(self) -> None:
-        """Close connections; the place may be used again."""
+        """Close connections; the place may be used again. A task does not: its process has them as long as it lives."""
 
 
 def is_hidden(name: str) -> bool:

@@ -115,7 +115,7 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         delim = connector._settings.layout.directory_delim
         problems: list[str] = []
         for topic in dict.fromkeys(tp.topic for tp in earlier):
-            with contextlib.suppress(ConnectError):
+            with contextlib.suppress(ConnectError), connector._place:
                 found = connector._left_behind.visible(topic)
                 problems += start_problems(found, {tp: at for tp, at in earlier.items() if tp.topic == topic}, delim)
         return problems

@@ -87,14 +87,14 @@ class DirectorySinkConnector(NativeSinkConnector):
         """
         values = cls.config().parse(props)
         directory, problems = values["directory"], list[str]()
-        with contextlib.suppress(*([ConnectError] if is_in_store(directory) else [])):
-            layout = FolderLayout(open_place(directory, values), "")
+        ignored = [ConnectError] if is_in_store(directory) else []
+        with contextlib.suppress(*ignored), open_place(directory, values) as place:
             for tp, start in starts.items():
-                if found := _parted(layout, tp, start, committed.get(tp)):
+                if found := _parted(FolderLayout(place, ""), tp, start, committed.get(tp)):
                     name, begin, end = found
                     problems.append(
                         f"{tp}: offset {start} may be in the middle of {name}, whose records from there on would be"
-                        f" stored twice; use {begin} or {end}, or move the file out of {layout.place} first"
+                        f" stored twice; use {begin} or {end}, or move the file out of {place} first"
                     )
         return problems
 

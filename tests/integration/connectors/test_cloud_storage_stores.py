@@ -42,9 +42,11 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield store, lambda **more: _CLASSES[scheme]({**own, **more})
 
 
-def written(connector: CloudStorageSinkConnector, first: int, folders: str) -> tuple[SinkSplit, dict[str, Any]]:
+def written(
+    connector: CloudStorageSinkConnector, first: int, folders: str, topic: str = "t"
+) -> tuple[SinkSplit, dict[str, Any]]:
     """What a task does with a record for each letter."""
-    split = SinkSplit("t", 0, first, first + len(folders))
+    split = SinkSplit(topic, 0, first, first + len(folders))
     writer = connector.writer()
     writer.open(split)
     offsets = range(split.start, split.end)
@@ -85,6 +87,24 @@ def test_objects_of_runs_in_turn_and_of_one_that_was_killed(opened: tuple[Store,
         f"{folder}/t/f=d/t+0+0000000005.json": b"5\n6\n",
     }
     assert not [*place.staged(f"{folder}/")]
+
+
+@pytest.mark.parametrize("topic", ["t", ".t"])
+def test_a_run_that_writes_nothing_removes_what_a_killed_one_has_staged(opened: tuple[Store, Sink], topic: str) -> None:
+    store, sink = opened
+    folder = unique("topics")
+    place = open_place(store.address, store.settings)
+    start = {TopicPartition(topic, 0): 0}
+    killed, idle, writing = (sink(**{"topics.dir": folder, "topics": topic}) for _ in range(3))
+    killed.prepare(start)
+    killed.commit([written(killed, 0, "ab", topic)])
+    written(killed, 2, "cd", topic)
+    idle.prepare(start)
+    assert not [*place.staged(f"{folder}/")]
+    writing.prepare(start)
+    writing.commit([written(writing, 0, "cc", topic)])
+    found = [file.name for file in place.files(f"{folder}/", hidden=True)]
+    assert found == [f"{folder}/{topic}/f=c/{topic}+0+0000000000.json"]
 
 
 def test_a_bucket_that_does_not_exist_is_named_by_its_key(opened: tuple[Store, Sink]) -> None:

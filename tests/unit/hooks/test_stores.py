@@ -155,3 +155,35 @@ def test_commands_on_a_machine_with_airflow_look_it_up(connection: Any) -> None:
 def test_without_airflow_the_name_of_a_connection_is_an_error() -> None:
     with pytest.raises(ConfigError, match="needs Airflow, whose tasks look it up; elsewhere write the settings"):
         check_connection(SINK)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"aws.access.key.id": "AKIAOWN", "aws.secret.access.key": "own"},
+        {"s3.credentials.provider.sts.aws.access.key.id": "AKIAOWN"},
+    ],
+)
+def test_an_own_login_by_keys_of_confluent_is_not_combined_with_a_token(connection: Any, own: dict[str, str]) -> None:
+    connection("store", **KEYS, extra={"aws_session_token": "s3cret-too", "region_name": "eu-west-1"})
+    assert settings(**own) == {"region": "eu-west-1"}
+
+
+def test_an_empty_login_by_keys_of_confluent_is_none(connection: Any) -> None:
+    connection("store", **KEYS)
+    assert "access.key.id" in settings(**{"aws.access.key.id": ""})
+
+
+@pytest.mark.parametrize(
+    ("key", "at"),
+    [("gcs.bucket.name", "gs://lake"), ("azblob.container.name", "abfss://lake@"), ("s3.bucket.name", "")],
+)
+def test_a_connection_must_be_of_the_store_of_confluents_sinks(connection: Any, key: str, at: str) -> None:
+    connection("store", **KEYS)
+    config = {"name": "orders", key: "lake", CONNECTION: "store"}
+    if not at:
+        assert "store.access.key.id" in with_login(config, {})
+        return
+    with pytest.raises(ConfigError) as caught:
+        with_login(config, {})
+    assert f"is of type `aws`, which is for s3://, and the address is {at}" in caught.value.errors[CONNECTION][0]
