@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, BinaryIO, cast
 
-from airflow_kconnect.connect.errors import ConnectError, FencedError, RetriableError
+from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, RetriableError
 from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
@@ -24,6 +24,7 @@ from airflow_kconnect.places.streams import RangeReader
 
 PART_BYTES_MIN = 5 * 1024 * 1024
 """Google refuses smaller parts, but for the last one."""
+_PARTS_MAX = {"gs": 10_000, "abfss": 50_000}
 _PAGE = 1000
 _WRITER = "kconnectfile"
 """In the metadata of an object, which copies keep: which staged file it was. Azure allows no `-` in its name."""
@@ -193,6 +194,7 @@ class _ObjectsStaging:
         self._staged = StagedFile(name, 0, {"id": uuid.uuid4().hex})
         self._part = Part()
         self._sender: Any = None
+        self._sent = 0
         marker, self._content = place._hidden(self._staged)
         with self._named():
             place._store.put(marker, b"")
@@ -228,8 +230,13 @@ class _ObjectsStaging:
         return {_WRITER: self._staged.facts["id"]}
 
     def _send(self) -> None:
+        """:raises DataError: the store takes no more parts. They cannot grow within an upload, as they do on S3."""
         import obstore
 
+        if self._sent == (most := _PARTS_MAX[self._place.at.scheme]):
+            text = f"the store takes {most} parts, here of {self._part_bytes} bytes: lower `flush.size`"
+            raise DataError(f"cannot write {self._place.uri(self._staged.name)}: {text}")
+        self._sent += 1
         with self._named():
             if self._sender is None:
                 self._sender = obstore.open_writer(

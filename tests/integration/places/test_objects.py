@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.local.ports import LOOPBACK, free_port
+from airflow_kconnect.places import objects
 from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.objects import ObjectsPlace
 from airflow_kconnect.places.registry import open_place
@@ -92,6 +93,18 @@ class TestFencing:
     def test_a_shorter_file_is_not_taken_for_it(self, place: ObjectsPlace) -> None:
         place.publish(file := staged(place))
         assert not place._is_published(replace(file, size=100))
+
+
+def test_a_file_of_more_parts_than_the_store_takes_says_what_to_do(
+    place: ObjectsPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "_PARTS_MAX", {"gs": 1, "abfss": 1})
+    staging = place.stage("t/a", objects.PART_BYTES_MIN)
+    staging.write(bytes(objects.PART_BYTES_MIN))
+    with pytest.raises(DataError, match=r"the store takes 1 parts, here of 5242880 bytes: lower `flush.size`"):
+        staging.write(bytes(objects.PART_BYTES_MIN))
+    staging.abort()
+    assert paths(place) == []
 
 
 class TestCheck:
