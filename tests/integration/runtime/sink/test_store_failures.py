@@ -18,7 +18,7 @@ from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
 from tests.support.spark.jobs import end_of_overtaken, kill_job_at
-from tests.support.stores import Store, hdfs_store, minio_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, s3_store
 
 _RECORDS = 5_000
 
@@ -33,7 +33,8 @@ _PAUSES = [("after-last-write",), ("before-visible",), ("after-visible",)]
 _OTHER_SETTINGS = {"flush.size": "1200", "compression": "zstd"}
 
 
-_MORE = [pytest.param(each, marks=pytest.mark.exhaustive) for each in (minio_store, hdfs_store)]
+_OTHERS = (minio_store, azure_store, google_store, hdfs_store)
+_MORE = [pytest.param(each, marks=pytest.mark.exhaustive) for each in _OTHERS]
 
 
 @pytest.fixture(scope="module", params=[s3_store, *_MORE])
