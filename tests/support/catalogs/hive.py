@@ -20,7 +20,7 @@ _OPTIONS = (
 
 
 class HiveMetastore:
-    """Listens without passwords. Use `remove` when it is not needed any more.
+    """Listens without passwords, and has no tables for locks. Use `remove` when it is not needed any more.
 
     :param folder: for its configuration, its log and its warehouse.
     :raises RuntimeError: it does not start.
@@ -33,9 +33,9 @@ class HiveMetastore:
         (folder / "hive-site.xml").write_text(_site({
             "javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
             "datanucleus.schema.autoCreateAll": "true",
+            "datanucleus.connectionPoolingType": "none",  # Spark does not have the pool that is the default
             "hive.metastore.schema.verification": "false",
             "hive.metastore.warehouse.dir": str(self.warehouse),
-            "hive.in.test": "true",  # creates the tables of locks too, which commits of Iceberg take
             "hive.metastore.server.min.threads": "4",
             "hive.async.log.enabled": "false",  # Spark does not have what it needs
         }))  # fmt: skip

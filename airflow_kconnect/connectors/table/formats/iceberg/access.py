@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connectors.table.formats.iceberg.errors import (
+    is_invalid,
     is_missing,
     is_namespace_missing,
     is_there,
@@ -185,12 +186,13 @@ class TableAccess:
 
         schema = self._identified(self.schema(columns), set(keys))
         identifier = self._iceberg.spark.Spark3Util.identifierToTableIdentifier(self._place.identifier())
-        builder = self._catalog.buildTable(identifier, schema).withPartitionSpec(self._spec(schema, partition_by))
-        builder = builder.withProperties(dict(properties))
-        if location is not None:
-            builder = builder.withLocation(location)
+        spec = self._spec(schema, partition_by)
         with understood(self.subject):
             try:
+                builder = self._catalog.buildTable(identifier, schema).withPartitionSpec(spec)
+                builder = builder.withProperties(dict(properties))
+                if location is not None:
+                    builder = builder.withLocation(location)
                 try:
                     builder.create()
                 except (Py4JError, PySparkException) as error:
@@ -199,6 +201,9 @@ class TableAccess:
                     self._create_namespaces()
                     builder.create()
             except (Py4JError, PySparkException) as error:
+                if is_invalid(error):
+                    text = f"{self.subject} cannot be created: {text_of(error)}: choose a name that the catalog allows"
+                    raise ConfigError({"table.name.format": [text]}) from error
                 if not is_there(error):
                     raise
 

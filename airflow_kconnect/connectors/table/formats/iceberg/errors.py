@@ -117,6 +117,11 @@ def is_there(error: BaseException) -> bool:
     return _first(chain_of(error), ("AlreadyExistsException", "TableAlreadyExistsException")) is not None
 
 
+def is_invalid(error: BaseException) -> bool:
+    """Whether a catalog says that it has no such tables, mostly because of the name: Glue, Hive."""
+    return _first(chain_of(error)[:1], ("ValidationException", "IllegalArgumentException")) is not None
+
+
 @contextmanager
 def understood(subject: str) -> Iterator[None]:
     """Errors of py4j and PySpark within the block that are known here become those of the project.

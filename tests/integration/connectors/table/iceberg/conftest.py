@@ -36,7 +36,7 @@ def make_table(spark: SparkSession, lake: str) -> Iterator[MakeTable]:
     def make(
         ddl: str = "id long, name string", *, create: bool = True, catalog: str = lake, **more: Any
     ) -> IcebergTable:
-        name = f"{catalog}.db.`{unique('t')}`"
+        name = f"{catalog}.db.`{more.pop('name', None) or unique('t')}`"
         session = spark.newSession()  # as each connector has
         table = Impatient(session, name, settings_of(more.pop("settings", {})))
         if create:
@@ -45,8 +45,8 @@ def make_table(spark: SparkSession, lake: str) -> Iterator[MakeTable]:
         return table
 
     yield make
-    for table in made:
-        table.spark.sql(f"DROP TABLE IF EXISTS {table.name} PURGE")
+    for table in made:  # without PURGE, which tables in Nessie do not allow
+        table.spark.sql(f"DROP TABLE IF EXISTS {table.name}")
 
 
 @pytest.fixture

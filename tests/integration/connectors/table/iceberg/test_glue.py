@@ -99,3 +99,17 @@ def test_a_key_that_is_refused_is_an_error_of_the_configuration(
     with pytest.raises(ConfigError, match="access is refused"):
         append(table, 1, (1, "a"))
     glue.key = key
+
+
+def test_a_name_that_glue_does_not_have_is_an_error_of_the_configuration(
+    glue: GlueServer, store: S3Server, make_table: MakeTable, spark: SparkSession
+) -> None:
+    conf = {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        "type": "glue",
+        "warehouse": "s3://any/where",
+        "glue.endpoint": glue.url,
+        **files_in(store),
+    }
+    with pytest.raises(ConfigError, match="cannot be created: Invalid table identifier"):
+        make_table(catalog=use(spark, conf))  # its name has a dash
