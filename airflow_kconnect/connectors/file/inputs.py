@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
@@ -22,6 +22,9 @@ _FINGERPRINT_BYTES = 4096
 _HASH_DIGITS = 32
 Identity = tuple[int, int]
 """Device and inode: what a file keeps when it is renamed."""
+_COMPRESSED = re.compile(r"(?P<plain>.+)\.(gz|zst|bz2|xz)")
+_ROTATED = re.compile(r"(?P<log>.+?)([.-][0-9]+)*")
+"""What rotation appends to the name of a log: a number or a date."""
 _NOT_REGULAR = "is not a regular file (a pipe or a device cannot be resumed)"
 
 
@@ -102,7 +105,8 @@ def find_inputs(pattern: str, *, follow_links: bool = False) -> Inputs:
     """The files of a folder or glob pattern, sorted by name; hidden files and folders are left out.
 
     Users who may write to the folder must not be able to make a run read files elsewhere, or wait for a pipe: symbolic
-    links, pipes and devices are skipped. A file that disappears meanwhile is left out.
+    links, pipes and devices are skipped. So are compressed files; nothing is said of those that belong to a log that is
+    there. A file that disappears meanwhile is left out.
 
     :raises ConfigError: lists all unreadable files at once; a pattern without matches is not an error.
     :raises RetriableError: the disk is unavailable.
@@ -111,7 +115,12 @@ def find_inputs(pattern: str, *, follow_links: bool = False) -> Inputs:
     inputs: list[InputFile] = []
     skipped: list[str] = []
     errors: list[str] = []
-    for name in sorted(_names(pattern, root, follow_links=follow_links)):
+    names = set(_names(pattern, root, follow_links=follow_links))
+    for name in sorted(names):
+        if (compressed := _COMPRESSED.fullmatch(name)) is not None:
+            if not _is_rotated(compressed["plain"], names):
+                skipped.append(f"{name} is compressed: decompress it, or take the files source, which reads such files")
+            continue
         if Path(name).name.startswith(".") or Path(name).is_dir():
             continue
         if not follow_links and Location(name, root).is_linked():
@@ -127,6 +136,12 @@ def find_inputs(pattern: str, *, follow_links: bool = False) -> Inputs:
     if errors:
         raise ConfigError({"files": errors})
     return Inputs(tuple(inputs), tuple(skipped))
+
+
+def _is_rotated(plain: str, names: Collection[str]) -> bool:
+    """Whether a compressed file is what has happened to a log that is there."""
+    match = _ROTATED.fullmatch(plain)
+    return plain in names or (match is not None and match["log"] in names)
 
 
 def _names(pattern: str, root: str, *, follow_links: bool) -> list[str]:

@@ -1,5 +1,7 @@
 """Files that have another name than when they were read: rotated logs.
 
+Or they were copied, and truncated; then inodes say nothing, and a copy is known by its beginning alone.
+
 Inodes of removed files are given to new ones, often at once. So a renamed file must also begin with what was read, and
 if it has not grown since, must not have been written since either: new files can have the contents of old ones.
 
@@ -26,9 +28,14 @@ class Renames:
     """Tells a renamed file from a new one: by device and inode, and by what was read of it.
 
     :param files: those of this run. A replay reads them whatever their names were.
+    :param copied: whether files are copied and truncated. Then a new file that begins with all that was read of one
+        that was truncated is its copy.
     """
 
-    def __init__(self, files: Sequence[InputFile], context: PlanContext, at: Callable[[str], Location]) -> None:
+    def __init__(
+        self, files: Sequence[InputFile], context: PlanContext, at: Callable[[str], Location], *, copied: bool = False
+    ) -> None:
+        self._files = files
         self._now = {file.name: file.identity for file in files}
         self._names: dict[Identity, list[str]] = {}
         for file in files:
@@ -40,18 +47,45 @@ class Renames:
             if identity is not None and offset is not None:
                 name = json.loads(partition).get("filename")
                 self._read.setdefault(identity, []).append((name, offset.get("position"), facts))
+        self._copies = dict(self._copied()) if copied and context.replay is None else {}
+        self._truncated = {name for name, _ in self._copies.values()}
 
     def moved_first(self, files: Sequence[InputFile]) -> list[InputFile]:
         """The files in the order in which they are planned. Of rotated ones the oldest is last by name."""
         moved = [file for file in reversed(files) if self._may_have_moved(file)]
-        return [*moved, *(file for file in files if not self._may_have_moved(file))]
+        others = [file for file in files if not self._may_have_moved(file)]
+        # The offset of a truncated one has to be committed together with that of its copy.
+        return [*moved, *sorted(others, key=lambda file: file.name not in self._truncated)]
 
     def _may_have_moved(self, file: InputFile) -> bool:
-        own = identity_of(self._context.facts_of(file.partition) or {})
-        return own != file.identity and file.identity in self._read
+        return file.name in self._copies or (self._is_new(file) and file.identity in self._read)
+
+    def _is_new(self, file: InputFile) -> bool:
+        return identity_of(self._context.facts_of(file.partition) or {}) != file.identity
+
+    def _was_read(self, file: InputFile) -> bool:
+        """Whether this very file was: its inode alone may be that of a removed one."""
+        if self._is_new(file):
+            return next(self._positions(file), None) is not None
+        return is_same_file(self._at(file.name), self._context.facts_of(file.partition) or {})
+
+    def _copied(self) -> Iterator[tuple[str, tuple[str, int]]]:
+        """Copies of truncated files: name -> name of the original, and how far that was read."""
+        new = [file for file in self._files if not self._was_read(file)]
+        for original in self._files:
+            facts = self._context.facts_of(original.partition) or {}
+            position = (self._context.offset(original.partition) or {}).get("position")
+            if self._is_new(original) or not isinstance(position, int) or not position:
+                continue
+            if original.size >= position and is_same_file(self._at(original.name), facts):
+                continue
+            if (copy := copy_of(facts, position, new, self._at)) is not None:
+                yield copy, (original.name, position)
 
     def position_of(self, file: InputFile) -> int | None:
         """How far a file was read under another name, which it no longer has; None: it was not."""
+        if file.name in self._copies:
+            return self._copies[file.name][1]
         return max(self._positions(file), default=None) if self._may_have_moved(file) else None
 
     def _positions(self, file: InputFile) -> Iterator[int]:
@@ -63,11 +97,24 @@ class Renames:
 
     def has_left(self, file: InputFile) -> bool:
         """Whether the file that had this name before is read under another one."""
+        if file.name in self._truncated:
+            return True
         facts = self._context.facts_of(file.partition) or {}
         before = identity_of(facts)
         if before is None or before == file.identity:
             return False
         return any(is_same_file(self._at(name), facts) for name in self._names.get(before, ()))
+
+
+def copy_of(
+    facts: Mapping[str, Any], position: int, files: Sequence[InputFile], at: Callable[[str], Location]
+) -> str | None:
+    """The name of a file that begins with what was read of another one, up to a position; None: there is none.
+
+    Of several it is the oldest: what was read is in the first copy that was made.
+    """
+    copies = [file for file in files if file.size >= position and is_same_file(at(file.name), facts)]
+    return min(copies, key=lambda copy: copy.changed_ms).name if copies else None
 
 
 def _is_written_again(file: InputFile, facts: Mapping[str, Any]) -> bool:

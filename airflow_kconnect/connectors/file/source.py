@@ -34,6 +34,7 @@ from airflow_kconnect.connectors.file.inputs import (
     change_of,
     find_inputs,
     fingerprint,
+    identity_of,
     is_line_start,
     is_same_file,
     offset_problems,
@@ -41,8 +42,8 @@ from airflow_kconnect.connectors.file.inputs import (
     root_of,
 )
 from airflow_kconnect.connectors.file.opening import Location
-from airflow_kconnect.connectors.file.renames import Renames, renamed_to
-from airflow_kconnect.connectors.file.source_config import source_config
+from airflow_kconnect.connectors.file.renames import Renames, copy_of, renamed_to
+from airflow_kconnect.connectors.file.source_config import COPIED, source_config
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +138,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
         held_back, lines_left, more = 0, context.max_records, False
         inputs = self._inputs()
         warnings: list[str] = []
-        renames = Renames(inputs.files, context, self._at)
+        renames = Renames(inputs.files, context, self._at, copied=self.config_values["on.replaced"] == COPIED)
         for file in renames.moved_first(inputs.files):
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
                 continue
@@ -152,7 +153,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 full_end = end
                 end, lines = position_after_lines(self._at(file.name), start, end, lines_left)
                 lines_left, more = lines_left - lines, more or end < full_end
-            if end > start or moved is not None:
+            # An empty one gets an offset, too: later its predecessor may be gone, which says that it is new.
+            if end > start or moved is not None or (end == 0 and renames.has_left(file)):
                 splits += self._cut(file, start, end, context)
         notes: dict[str, Any] = {"held_back_bytes": held_back} if held_back else {}
         if warnings := [*_warnings(inputs.skipped), *warnings]:
@@ -180,7 +182,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
         # What Connect or a user has committed says nothing about the file.
         is_ours = bool(facts) or position > file.size
         rotated = renamed_to(file.name, facts)
-        if self.config_values["on.replaced"] == "restart" and is_ours:
+        if self._restarts(file, facts) and is_ours:
             if rotated is not None and last_line_end(rotated, position, rotated.stat().st_size) > position:
                 text = f"{file.name} was replaced: what was written to it after byte {position} is in {rotated}, unread"
                 warnings.append(RunWarning(Kind.LOST, text))
@@ -189,6 +191,11 @@ class FileStreamSourceConnector(NativeSourceConnector):
             f"file {file.name}: {problem}{f'; it is {rotated} now' if rotated else ''}."
             f" {_RESTART if is_ours else _SET_OFFSET}"
         )
+
+    def _restarts(self, file: InputFile, facts: Mapping[str, Any]) -> bool:
+        """Whether a replaced file is read from its beginning. Rotation leaves the names of removed logs to others."""
+        policy = self.config_values["on.replaced"]
+        return policy == "restart" or (policy == COPIED and identity_of(facts) not in (None, file.identity))
 
     def _problem(self, file: InputFile, position: int, facts: Mapping[str, Any]) -> str | None:
         """Why an offset cannot be that of the file."""
@@ -239,6 +246,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
             if (rotated := renamed_to(name, split.detail)) is not None:
                 self._renamed[name] = str(rotated)
                 continue
+            if self.config_values["on.replaced"] == COPIED and (copy := self._copy_of(split)) is not None:
+                self._renamed[name] = copy
+                continue
             if self.config_values["on.replaced"] != "restart":
                 what, new = ("was truncated or replaced", "read the new one from its beginning") if there else (
                     "is gone", "skip the rest of it"
@@ -249,6 +259,10 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 )
             replaced.add(index)
         return replaced
+
+    def _copy_of(self, split: Split) -> str | None:
+        others = [file for file in self._inputs().files if file.name != split.source_partition["filename"]]
+        return copy_of(split.detail, int(split.end), others, self._at)
 
     def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
         from airflow_kconnect.connectors.file.reading import ROWS, RangeReader

@@ -5,6 +5,8 @@ from __future__ import annotations
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, ValidString
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 
+COPIED = "copytruncate"
+
 
 def source_config() -> ConfigDef:
     """All keys of the connector itself."""
@@ -84,9 +86,11 @@ def _define_reading(config: ConfigDef) -> None:
         "on.replaced",
         Type.STRING,
         default="fail",
-        validator=ValidString.in_("fail", "restart"),
+        validator=ValidString.in_("fail", "restart", COPIED),
         importance=Importance.MEDIUM,
         documentation="What to do when a file became shorter than its offset, begins differently or was"
-        " rewritten: `fail` the run, or `restart` from the file's beginning.",
+        " rewritten: `fail` the run, or `restart` from the file's beginning. `copytruncate`: logs are rotated in"
+        " this way; the copy, which `files` has to match, is continued where its original was read, and the original"
+        " is read from its beginning. Without a copy the run fails.",
         group=KCONNECT,
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import DataError
@@ -22,7 +26,7 @@ class Runs:
     """Runs of a connector: each plan counts as carried out."""
 
     def __init__(self, folder: Path, **props: str) -> None:
-        self._props = {"topic": "t", **{key.replace("_", "."): text for key, text in props.items()}}
+        self.props = {"topic": "t", **{key.replace("_", "."): text for key, text in props.items()}}
         self.folder = folder
         self.notes: dict[str, Any] = {}
         self._offsets: dict[str, Any] = {}
@@ -30,7 +34,7 @@ class Runs:
 
     def run(self) -> Lines:
         """The lines that the run reads."""
-        connector, lines = FileStreamSourceConnector(self._props), []
+        connector, lines = FileStreamSourceConnector(self.props), []
         plan = connector.plan(
             PlanContext(self._offsets, self._facts, None, 1, lambda: 1, lambda: pytest.fail("no Spark is needed"))
         )
@@ -54,6 +58,22 @@ class Runs:
             if old.exists():
                 old.rename(self.folder / f"app.log.{number + 1}")
         (self.folder / "app.log").touch()
+
+    def copy_and_truncate(self) -> None:
+        """As logrotate does with `copytruncate`."""
+        for number in range(3, 0, -1):
+            if (old := self.folder / f"app.log.{number}").exists():
+                old.rename(self.folder / f"app.log.{number + 1}")
+        log = self.folder / "app.log"
+        if log.exists():
+            (self.folder / "app.log.1").write_bytes(log.read_bytes())
+            os.truncate(log, 0)
+
+    def compress(self, name: str) -> None:
+        """As gzip does."""
+        if (plain := self.folder / name).exists():
+            (self.folder / f"{name}.gz").write_bytes(gzip.compress(plain.read_bytes()))
+            plain.unlink()
 
 
 @pytest.fixture
@@ -138,3 +158,111 @@ def test_single_file_that_was_rotated_is_found_in_its_folder(
     with pytest.raises(DataError, match=r"replaced; it is \S+/app\.log\.1 now\. Set `on\.replaced=restart`"):
         strict.run()
     assert (lenient.run(), [kind_of(warning) for warning in lenient.notes.get("warnings", [])]) == (["d"], kinds)
+
+
+class TestCopiedAndTruncatedLogs:
+    @pytest.fixture
+    def logs(self, tmp_path: Path) -> Runs:
+        return Runs(tmp_path, files=f"{tmp_path}/app.log*", on_replaced="copytruncate")
+
+    def test_are_continued_in_their_copies(self, logs: Runs) -> None:
+        logs.write("a\nb\n")
+        first = logs.run()
+        logs.write("c\n")
+        logs.copy_and_truncate()
+        logs.write("d\n")
+        assert (first, logs.run(), logs.run()) == (["a", "b"], ["c", "d"], [])
+
+    def test_may_be_empty_afterwards(self, logs: Runs) -> None:
+        logs.write("a\nb\n")
+        logs.run()
+        logs.copy_and_truncate()
+        assert (logs.run(), logs.run()) == ([], [])
+        logs.write("c\n")
+        assert logs.run() == ["c"]
+
+    @pytest.mark.parametrize("name", ["app.log.1", "app.log.2"])
+    def test_may_have_copies_with_the_inodes_of_removed_ones(self, logs: Runs, name: str) -> None:
+        logs.write("a\n")
+        logs.copy_and_truncate()
+        logs.copy_and_truncate()
+        logs.write("b\n")
+        first = logs.run()
+        (logs.folder / name).unlink()
+        logs.copy_and_truncate()
+        assert (sorted(first), logs.run(), logs.run()) == (["a", "b"], [], [])
+
+    def test_may_be_copied_several_times_between_runs(self, logs: Runs) -> None:
+        logs.write("a\n")
+        logs.run()
+        for text in ("b\n", "c\n", "d\n"):
+            logs.write(text)
+            logs.copy_and_truncate()
+        assert sorted(logs.run()) == ["b", "c", "d"]
+
+    def test_without_a_copy_are_an_error(self, logs: Runs) -> None:
+        logs.write("a\nb\n")
+        logs.run()
+        os.truncate(logs.folder / "app.log", 0)
+        with pytest.raises(DataError, match="it was truncated or replaced"):
+            logs.run()
+
+    def test_are_read_in_their_copies_by_an_unfinished_plan(self, logs: Runs) -> None:
+        logs.write("a\nb\n")
+        connector = FileStreamSourceConnector(logs.props)
+        nothing = PlanContext({}, {}, None, 1, lambda: 1, lambda: pytest.fail("no Spark is needed"))
+        [split] = connector.plan(nothing).splits
+        logs.copy_and_truncate()
+        assert connector.recheck([(0, split)]) == set()
+        assert connector._renamed == {f"{logs.folder}/app.log": f"{logs.folder}/app.log.1"}
+
+
+def test_compressed_logs_are_left_out_without_a_warning(all_logs: Runs) -> None:
+    all_logs.write("a\n")
+    all_logs.run()
+    all_logs.rotate()
+    all_logs.run()
+    all_logs.compress("app.log.1")
+    (all_logs.folder / "app.log-20261126.gz").write_bytes(b"\x1f\x8b")
+    assert (all_logs.run(), all_logs.notes) == ([], {})
+
+
+def test_other_compressed_files_have_a_warning(all_logs: Runs) -> None:
+    all_logs.write("a\n")
+    all_logs.compress("app.log")
+    assert all_logs.run() == []
+    assert "app.log.gz is compressed: decompress it" in all_logs.notes["warnings"][0]
+
+
+_STEPS = st.lists(st.sampled_from(["write", "write", "open", "rotate", "compress", "run"]), max_size=25)
+
+
+@pytest.mark.parametrize("how", ["renamed", "copied"])
+@settings(deadline=None, max_examples=80)
+@given(steps=_STEPS)
+def test_each_line_is_read_once_whatever_logrotate_does_between_runs(how: str, steps: list[str]) -> None:
+    """Logs are compressed once a run has read them since they were rotated, and removed when there are five."""
+    with tempfile.TemporaryDirectory() as folder:
+        logs = Runs(
+            Path(folder), files=f"{folder}/app.log*", on_replaced="copytruncate" if how == "copied" else "restart"
+        )
+        written: Lines = []
+        read: Lines = []
+        unread, opened = 0, ""  # rotations since the last run
+        for step in [*steps, "run", "run"]:
+            if step == "write":
+                logs.write(f"line {len(written)}\n")
+                written.append(f"{opened}line {len(written)}")
+                opened = ""
+            elif step == "open":  # a line that has not ended
+                logs.write("open ")
+                opened += "open "
+            elif step == "rotate" and unread < 3 and not opened:
+                logs.rotate() if how == "renamed" else logs.copy_and_truncate()
+                unread += 1
+            elif step == "compress" and not unread:
+                logs.compress("app.log.2")
+            elif step == "run":
+                read += logs.run()
+                unread = 0
+        assert sorted(read) == sorted(written)
