@@ -32,7 +32,7 @@ class KnownTypes:
         self._kept = frozenset(name for columns in seen for name in columns)
 
     def are_kept(self, columns: Columns) -> bool:
-        """Whether the facts have all of these columns, so that they need not be kept once more."""
+        """Whether the facts have all of these columns, so that they need not be kept again."""
         return self._kept.issuperset(columns)
 
     def learn(self, columns: Mapping[str, Description]) -> None:
