@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 
 
 def main(count: int, columns: int) -> None:
-    """Write files, plan them, and list them once more."""
+    """Write files, plan them, and list them again."""
     offsets: dict[str, Offset] = {}
     facts: dict[str, dict[str, Any]] = {}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from airflow_kconnect.connectors.record_files.values import ROW, Errors, parsed,
 _BLOCK = 4 * 1024 * 1024
 """A row must fit into it."""
 _SAMPLE = 1024 * 1024
+_END = 4096
 _TOO_LONG = "straddling object"
 
 
@@ -86,19 +88,39 @@ class CsvFormat(RecordFormat):
         fields, bad = _fields(columns), list[Any]()
         header = self.settings.dialect.header and begin == 0
         row = 1 + header  # that of the next batch, as Arrow counts them
+        text = _Ended(self.source.text(begin, end))
+        stream = pa.PythonFile(text, mode="r")
         try:
-            for batch in self._reader(self.source.text(begin, end), _BLOCK, [*(columns or ())], bad, header=header):
+            for batch, is_last in _with_last(self._reader(stream, _BLOCK, [*(columns or ())], bad, header=header)):
                 wrong = _take_until(bad, row, batch.num_rows)
-                yield _rows(batch, fields, [(at - row, text) for at, text in wrong])
+                made = _rows(batch, fields, [(at - row, text) for at, text in wrong])
+                yield self._with_open_quote(made, batch, text.end) if is_last and not bad else made
                 row += batch.num_rows + len(wrong)
             if bad:
                 yield _rows(_nothing(fields), fields, [(at - row, text) for at, text in bad])
         except pa.ArrowInvalid as error:
             if _TOO_LONG in str(error):
                 raise self.source.unreadable(
-                    f"has a row of more than {_BLOCK // 1024 // 1024} MiB after row {row - 1}: check `csv.quote.char`"
+                    f"has a row of more than {_BLOCK // 1024 // 1024} MiB after row {row - 1 - header}: a quote that is"
+                    " opened there may not be closed, or `csv.quote.char` is another one"
                 ) from error
             raise
+
+    def _with_open_quote(self, rows: Rows, last: pa.RecordBatch, end: bytes) -> Rows:
+        """The last rows of a part; the last one is bad if all that follows a quote was taken for its last value.
+
+        :param end: of the text.
+        """
+        quote, value = self.settings.dialect.quote, last.column(last.num_columns - 1)[-1].as_py()
+        if quote is None or value is None:
+            return rows
+        is_open = end.endswith(quote.encode() + value) and not end.endswith(2 * quote.encode() + value)
+        if not is_open and (b"\n" not in value or end.rstrip().endswith(quote.encode())):
+            return rows
+        why = f"`{last.schema.names[-1]}` begins with a quote that is not closed: {quoted(value, ROW)}"
+        place = len(rows.values) - 1
+        values = pa.concat_arrays([rows.values[:place], pa.nulls(1, rows.values.type)])
+        return Rows(values, {**rows.errors, place: why})
 
     def _reader(
         self,
@@ -115,12 +137,9 @@ class CsvFormat(RecordFormat):
         dialect = self.settings.dialect
 
         def wrong(row: pcsv.InvalidRow) -> str:
-            bad.append(
-                (
-                    row.number,
-                    f"has {row.actual_columns} values, expected {row.expected_columns}: {quoted(row.text, ROW)}",
-                )
-            )
+            doubt = ", and line ends within quotes: is one not closed?" if "\n" in row.text.strip() else ""
+            counts = f"has {row.actual_columns} values, expected {row.expected_columns}{doubt}"
+            bad.append((row.number, f"{counts}: {quoted(row.text, ROW)}"))
             return "skip"
 
         return pcsv.open_csv(
@@ -145,6 +164,41 @@ class CsvFormat(RecordFormat):
                 quoted_strings_can_be_null=False,
             ),
         )
+
+
+class _Ended(io.RawIOBase):
+    """A text that is read forwards, and how it has ended so far."""
+
+    def __init__(self, text: pa.NativeFile) -> None:
+        self._text, self.end = text, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data: bytes = self._text.read(size)
+        self.end = (self.end + data)[-_END:] if len(data) < _END else data[-_END:]
+        return data
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
+
+
+def _with_last(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.RecordBatch, bool]]:
+    """Batches with rows, each with whether it is the last one. What comes before an error is not lost."""
+    held = None
+    try:
+        for batch in batches:
+            if batch.num_rows and held is not None:
+                yield held, False
+            held = batch if batch.num_rows else held
+    except (pa.ArrowException, OSError):
+        if held is not None:
+            yield held, False
+        raise
+    if held is not None:
+        yield held, True
 
 
 def _fields(columns: Columns | None) -> list[pa.Field]:

@@ -206,3 +206,32 @@ def test_large_files_without_line_ends_in_quotes_are_cut(runs: Runs) -> None:
     keys = {"csv.multiline": "false", "split.bytes": "5000"}
     assert len(runs.plan(runs.connector(**keys)).splits) > 5
     assert [row["id"] for row in runs.read(csv_multiline="false", split_bytes="5000")] == list(range(10_000))
+
+
+@pytest.mark.parametrize("rest", ['"x\n4,y\n5,z\n', '"x\n4,y', '"x', '"x\n'])
+def test_a_quote_that_is_not_closed_makes_a_bad_row_that_names_it(runs: Runs, rest: str) -> None:
+    runs.put("a.csv", f"a,b\n1,x\n2,\n3,{rest}")
+    assert runs.read() == [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+    assert runs.errors == [f"{runs.folder}/a.csv, row 3: `b` begins with a quote that is not closed: {rest[1:]!r}"]
+
+
+def test_a_quote_that_is_not_closed_before_the_last_column_is_asked_for(runs: Runs) -> None:
+    runs.put("a.csv", 'a,b\n1,x\n"2,y\n3,z\n')
+    assert runs.read() == [{"a": 1, "b": "x"}]
+    assert "row 2: has 1 values, expected 2, and line ends within quotes: is one not closed?: " in runs.errors[0]
+
+
+@pytest.mark.parametrize(
+    "last", ['"x\ny"', '"x\ny"\n', '"x\ny" \r\n', '"x"', '""', '"say ""x"""\n', '"\nsay ""x"""\n', "x"]
+)
+def test_quotes_that_are_closed_at_the_end_are_no_error(runs: Runs, last: str) -> None:
+    runs.put("a.csv", f"a,b\n1,{last}")
+    assert (len(runs.read()), runs.errors) == (1, [])
+
+
+def test_a_quote_that_is_not_closed_in_a_large_file_is_named(runs: Runs) -> None:
+    runs.put("a.csv", 'a,b\n1,x\n2,"x\n' + "3,y\n" * 5_000_000)
+    with pytest.raises(
+        DataError, match=r"has a row of more than 4 MiB after row 1: a quote that is opened there may not"
+    ):
+        runs.read()
