@@ -61,11 +61,16 @@ def wheel_in(folder: Path, source: Path) -> Path:
     return wheel
 
 
-def install_settings(wheel: Path) -> dict[str, str]:
-    """Settings that make `pip install airflow-kconnect` find the wheel, with the versions used by the tests."""
-    constraints = wheel.with_name("constraints.txt")
+def install_settings(wheel: Path, *, but: str | None = None) -> dict[str, str]:
+    """Settings that make `pip install airflow-kconnect` find the wheel, with the versions used by the tests.
+
+    :param but: with what the lines of constraints begin that do not count.
+    """
+    constraints = wheel.with_name(f"constraints-{but or 'all'}.txt")
     version = wheel.name.split("-")[1]
-    constraints.write_text(f"{(REPOSITORY / 'constraints.txt').read_text()}\nairflow-kconnect=={version}\n")
+    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
+    kept = [line for line in lines if but is None or not line.startswith(but)]
+    constraints.write_text("\n".join([*kept, f"airflow-kconnect=={version}", ""]))
     links = [*os.environ.get("PIP_FIND_LINKS", "").split(), str(wheel.parent)]
     return {"PIP_CONSTRAINT": str(constraints), "PIP_FIND_LINKS": " ".join(links), "PIP_CACHE_DIR": pip_cache()}
 
