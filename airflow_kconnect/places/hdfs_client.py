@@ -105,6 +105,14 @@ class WebHdfs:
         """:param rights: such as `-wx`. :raises HdfsError: the user does not have them."""
         self._ask("GET", "CHECKACCESS", path, fsaction=rights)
 
+    def keeps_plus(self) -> bool:
+        """Whether `+` is kept in names. Some releases of Hadoop 3.1 and 3.2 decode a path twice."""
+        try:
+            self._ask("GET", "GETFILESTATUS", "/.kconnect+check")
+        except HdfsError as error:
+            return ".kconnect check" not in error.message
+        return True
+
     def create(self, path: str) -> None:
         """An empty file, and the folders above it. :raises HdfsError: it exists."""
         self._send("PUT", "CREATE", path, b"", overwrite="false")
