@@ -67,7 +67,7 @@ def errors_named(doing: str, key: str | None = None) -> Iterator[None]:
     except ClientError as error:
         raise _answered(doing, error, key) from error
     except (BotoCoreError, OSError) as error:
-        raise _unanswered(doing, error, key) from error
+        raise _unanswered(doing, error, key) from None  # its text may have a login
 
 
 def _answered(doing: str, error: Any, key: str | None) -> ConnectError:
@@ -106,5 +106,8 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
     if isinstance(error, boto.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
         text = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
         return ConfigError({"store.ca.file": [text]})
+    if type(error) is boto.HTTPClientError:  # its text may quote what was to be sent, a token too
+        text = f"{doing}: {type(error.kwargs.get('error', error)).__name__} before there was an answer"
+        return RetriableError(f"{text}; check that endpoint, proxy and credentials are right, then run again")
     text = f"{doing}: {type(error).__name__}: {error}"
     return RetriableError(f"{text}; check that its endpoint is right and reachable, then run again")

@@ -9,9 +9,10 @@ from typing import Any, Self
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.places import s3
 from airflow_kconnect.places.address import address
+from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3 import S3Place
 from airflow_kconnect.places.s3_client import S3Settings
 
@@ -131,3 +132,10 @@ def test_whatever_it_answers_to_a_condition_on_what_is_not_there(
     monkeypatch: pytest.MonkeyPatch, status: int, code: str
 ) -> None:
     checked(Finding(answer=_refused(status, code)), monkeypatch)
+
+
+def test_a_token_that_cannot_be_sent_does_not_show() -> None:
+    login = {"store.access.key.id": "k", "store.secret.access.key": "s", "store.session.token": "s3cret\ntoken"}
+    with pytest.raises(RetriableError, match="check that endpoint, proxy and credentials are right") as caught:
+        open_place("s3://lake/raw", {**login, "store.endpoint": "http://127.0.0.1:1"}).check()
+    assert "s3cret" not in f"{caught.value} {caught.value.__cause__!r}"
