@@ -205,7 +205,8 @@ def endpoint_problem(url: str) -> str | None:
     """Why a URL cannot be that of a name node."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return f"{url} is not a URL of WebHDFS, expected one like http://name-node:9870"
+        shown = url.rpartition("@")[2]  # no login
+        return f"{shown} is not a URL of WebHDFS, expected one like http://name-node:9870"
     return None
 
 

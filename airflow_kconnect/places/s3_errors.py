@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,8 @@ _RIGHTS = {
     "DeleteObject": "s3:DeleteObject",
 }
 """Operation -> the right that it needs."""
+_LOGIN = re.compile(r"//[^/?#\s]*@")
+"""Of a URL."""
 _EXPIRED = "says that the credentials have expired: renew them, then run again"
 _REGION = "is in another region: set `store.region`"
 _REFUSED = {
@@ -109,5 +112,5 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
     if type(error) is boto.HTTPClientError:  # its text may quote what was to be sent, a token too
         text = f"{doing}: {type(error.kwargs.get('error', error)).__name__} before there was an answer"
         return RetriableError(f"{text}; check that endpoint, proxy and credentials are right, then run again")
-    text = f"{doing}: {type(error).__name__}: {error}"
+    text = f"{doing}: {type(error).__name__}: {_LOGIN.sub('//', str(error))}"
     return RetriableError(f"{text}; check that its endpoint is right and reachable, then run again")
