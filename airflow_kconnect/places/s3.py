@@ -126,7 +126,7 @@ class S3Place(Place):
         return S3Staging(self, name, max(part_bytes, PART_BYTES_MIN))
 
     def publish(self, staged: StagedFile) -> None:
-        parts = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(staged.facts["parts"], 1)]
+        parts = [{"PartNumber": number, **part} for number, part in enumerate(staged.facts["parts"], 1)]
         whole = {"UploadId": staged.facts["upload"], "MultipartUpload": {"Parts": parts}}
         with self._named("write", staged.name):
             done = self._is_open(staged) and unless_gone(

@@ -77,6 +77,28 @@ class Finding:
     def close(self) -> None: ...
 
 
+class Checking:
+    """Refuses, as Amazon does, parts with checksums that were not announced, and an end that does not repeat them."""
+
+    def __init__(self) -> None:
+        self.announced, self.published = "", False
+
+    def create_multipart_upload(self, ChecksumAlgorithm: str = "", **_: Any) -> dict[str, str]:
+        self.announced = ChecksumAlgorithm
+        return {"UploadId": "u"}
+
+    def upload_part(self, PartNumber: int, ChecksumAlgorithm: str = "", **_: Any) -> dict[str, str]:
+        if ChecksumAlgorithm != self.announced:
+            raise _refused(400, "InvalidRequest")
+        return {"ETag": f"e{PartNumber}"} | ({"ChecksumCRC32": f"c{PartNumber}"} if ChecksumAlgorithm else {})
+
+    def complete_multipart_upload(self, MultipartUpload: dict[str, Any], **_: Any) -> None:
+        sums = {"ChecksumCRC32": "c1"} if self.announced else {}
+        if MultipartUpload["Parts"] != [{"PartNumber": 1, "ETag": "e1"} | sums]:
+            raise _refused(400, "InvalidRequest")
+        self.published = True
+
+
 def _refused(status: int, code: str) -> Exception:
     from botocore.exceptions import ClientError
 
@@ -85,8 +107,8 @@ def _refused(status: int, code: str) -> Exception:
     return error
 
 
-def place_in(store: object) -> S3Place:
-    place = S3Place(address("s3://lake/raw"), S3Settings())
+def place_in(store: object, endpoint: str | None = None) -> S3Place:
+    place = S3Place(address("s3://lake/raw"), S3Settings(endpoint=endpoint))
     vars(place)["_s3"] = store
     return place
 
@@ -139,3 +161,17 @@ def test_a_token_that_cannot_be_sent_does_not_show() -> None:
     with pytest.raises(RetriableError, match="check that endpoint, proxy and credentials are right") as caught:
         open_place("s3://lake/raw", {**login, "store.endpoint": "http://127.0.0.1:1"}).check()
     assert "s3cret" not in f"{caught.value} {caught.value.__cause__!r}"
+
+
+@pytest.mark.parametrize(("endpoint", "announced"), [(None, "CRC32"), ("http://minio:9000", "")])
+def test_checksums_of_parts_are_announced_and_repeated_where_the_store_is_amazons(
+    endpoint: str | None, announced: str
+) -> None:
+    store = Checking()
+    place = place_in(store, endpoint)
+    place.marks = False
+    staging = place.stage("t/a")
+    staging.write(b"text")
+    place.publish(staging.finish())
+    assert store.published
+    assert store.announced == announced
