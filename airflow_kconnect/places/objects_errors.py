@@ -82,6 +82,8 @@ def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
     if _TIME_FRAME in text:
         code = "ExpiredToken"
     reason = _REFUSED.get(code) or _REFUSED.get(str(status)) or f"refuses it ({code or _first_line(text)})"
+    if "with invalid path" in text:
+        reason = f"has an object whose name has an empty part, `.` or `..`: rename it ({_first_line(text)})"
     said = f"{doing}: the store {reason}"
     return ConfigError({key: [said]}) if key else DataError(said)
 
