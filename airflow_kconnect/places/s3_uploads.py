@@ -77,13 +77,26 @@ class S3Staging:
         self._size = 0
         self._part = Part()
         self._parts: list[Future[dict[str, str]]] = []
-        with place._named("write", name):
+        self._upload = self._begin()
+
+    def _begin(self) -> str:
+        """Begin the upload; returns its id.
+
+        :raises FencedError: its marker was removed before it was begun. Who did that has not found it, and without its
+            marker no one else would.
+        """
+        place, own = self._place, StagedFile(self._name, 0, self._facts)
+        with place._named("write", self._name):
             if place.marks:
-                marker = place._marker(StagedFile(name, 0, self._facts))
-                place._s3.put_object(**marker, **place._settings.upload, Body=b"")
-            own = {**place._settings.upload, **place._settings.checksums, "Metadata": {WRITER: self._facts["id"]}}
-            begun = place._s3.create_multipart_upload(**place._key(name), **own)
-        self._facts["upload"] = self._upload = str(begun["UploadId"])
+                place._s3.put_object(**place._marker(own), **place._settings.upload, Body=b"")
+            about = {**place._settings.upload, **place._settings.checksums, "Metadata": {WRITER: self._facts["id"]}}
+            begun = place._s3.create_multipart_upload(**place._key(self._name), **about)
+            self._facts["upload"] = upload = str(begun["UploadId"])
+            is_open = place._is_open(own)
+        if not is_open:
+            place.discard(own)
+            raise place._fenced(self._name)
+        return upload
 
     def write(self, data: Any, /) -> int:
         written = int(self._part.write(data))

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.places import s3
 from airflow_kconnect.places.address import address
 from airflow_kconnect.places.registry import open_place
@@ -99,6 +99,12 @@ class Checking:
         self.published = True
 
 
+class Overtaken(Finding):
+    """A newer run removes the marker after it was written, and finds no upload: there is none yet."""
+
+    def put_object(self, **_: Any) -> None: ...
+
+
 def _refused(status: int, code: str) -> Exception:
     from botocore.exceptions import ClientError
 
@@ -175,3 +181,13 @@ def test_checksums_of_parts_are_announced_and_repeated_where_the_store_is_amazon
     place.publish(staging.finish())
     assert store.published
     assert store.announced == announced
+
+
+def test_an_upload_that_was_begun_after_a_newer_run_had_looked_for_it_is_ended_at_once() -> None:
+    """A store that finds uploads by whole names would not find it without its marker."""
+    store = Overtaken("whole names")
+    place = place_in(store)
+    place.marks = True
+    with pytest.raises(FencedError, match="another run of this connector has ended it"):
+        place.stage("t/a")
+    assert store.uploads == {}
