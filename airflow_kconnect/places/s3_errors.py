@@ -110,7 +110,8 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
         text = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
         return ConfigError({"store.ca.file": [text]})
     if type(error) is boto.HTTPClientError:  # its text may quote what was to be sent, a token too
-        text = f"{doing}: {type(error.kwargs.get('error', error)).__name__} before there was an answer"
+        inner = getattr(error, "kwargs", {}).get("error", error)
+        text = f"{doing}: {type(inner).__name__} before there was an answer"
         return RetriableError(f"{text}; check that endpoint, proxy and credentials are right, then run again")
     text = f"{doing}: {type(error).__name__}: {_LOGIN.sub('//', str(error))}"
     return RetriableError(f"{text}; check that its endpoint is right and reachable, then run again")
