@@ -21,6 +21,8 @@ from airflow_kconnect.places.spill import Part
 from airflow_kconnect.places.streams import RangeReader
 
 _NOT_FOUND = "FileNotFoundException"
+_REPLICATED = "replication"
+"""What HDFS calls it where a folder says that its files are not coded, though the one above it says so."""
 
 
 class HdfsPlace(Place):
@@ -43,6 +45,12 @@ class HdfsPlace(Place):
             if not found.is_folder:
                 raise ConfigError({"directory": [f"cannot create the folder {self.at}: {folder} is a file"]})
             hdfs.check_access(folder, "-wx")
+            if found.facts.get("ecPolicy", _REPLICATED) != _REPLICATED:
+                text = "has erasure coding, and HDFS appends nothing to such files: name a folder without it"
+                raise ConfigError({"directory": [f"{self.at.scheme}://{self.at.root}{folder} {text}"]})
+            if not hdfs.keeps_plus():
+                text = "takes `+` in names for a blank (HDFS-14423): it needs a newer Hadoop"
+                raise ConfigError({"directory": [f"cannot use {self.at}: its WebHDFS {text}"]})
 
     def files(
         self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None

@@ -22,6 +22,8 @@ _PREFIX = "/webhdfs/v1"
 _STANDBY = ("StandbyException", "ObserverRetryOnActiveException")
 """What a name node says that is not the active one."""
 _NO_FILE = ("FileNotFoundException", "ParentNotDirectoryException")
+_SENT_ON = ("CREATE", "APPEND", "OPEN")
+"""What a name node answers with the address of a data node."""
 _CONNECT_S, _READ_S = 10.0, 60.0
 _PAUSE_S = 0.5
 
@@ -76,7 +78,7 @@ class WebHdfs:
     def status(self, path: str) -> Listed | None:
         """What a path is; None: there is nothing."""
         try:
-            return _listed(self._ask("GET", "GETFILESTATUS", path).json()["FileStatus"])
+            return _listed(_member(self._ask("GET", "GETFILESTATUS", path), "FileStatus"))
         except HdfsError as error:
             # Below a file there is nothing either.
             if error.kind in _NO_FILE or "is not a directory" in error.message:
@@ -88,7 +90,7 @@ class WebHdfs:
         after: dict[str, str] = {}
         while True:
             try:
-                page = self._ask("GET", "LISTSTATUS_BATCH", path, **after).json()["DirectoryListing"]
+                page = _member(self._ask("GET", "LISTSTATUS_BATCH", path, **after), "DirectoryListing")
             except HdfsError as error:
                 if error.kind in _NO_FILE:
                     return
@@ -103,6 +105,14 @@ class WebHdfs:
         """:param rights: such as `-wx`. :raises HdfsError: the user does not have them."""
         self._ask("GET", "CHECKACCESS", path, fsaction=rights)
 
+    def keeps_plus(self) -> bool:
+        """Whether `+` is kept in names. Some releases of Hadoop 3.1 and 3.2 decode a path twice."""
+        try:
+            self._ask("GET", "GETFILESTATUS", "/.kconnect+check")
+        except HdfsError as error:
+            return ".kconnect check" not in error.message
+        return True
+
     def create(self, path: str) -> None:
         """An empty file, and the folders above it. :raises HdfsError: it exists."""
         self._send("PUT", "CREATE", path, b"", overwrite="false")
@@ -114,7 +124,7 @@ class WebHdfs:
     def read(self, path: str, start: int, end: int) -> bytes:
         """The bytes of a file from a start to an end, which is not included."""
         at = self._ask("GET", "OPEN", path, offset=str(start), length=str(end - start))
-        return (self._checked(self._http.get(at.headers["Location"])) if at.is_redirect else at).content
+        return (_checked(self._http.get(at.headers["Location"])) if at.has_redirect_location else at).content
 
     def rename(self, path: str, to: str) -> None:
         """Replaces what has the other name. :raises HdfsError: there is no such file."""
@@ -127,8 +137,10 @@ class WebHdfs:
     def _send(self, method: str, op: str, path: str, data: bytes, **parameters: str) -> None:
         """In two steps: a name node says which data node takes the bytes. They are sent once."""
         at = self._ask(method, op, path, **parameters)
+        if not at.has_redirect_location:
+            raise HdfsError(at.status_code, "", "no data node is named")
         kind = {"Content-Type": "application/octet-stream"}
-        self._checked(self._http.request(method, at.headers["Location"], content=data, headers=kind))
+        _checked(self._http.request(method, at.headers["Location"], content=data, headers=kind))
 
     def _ask(self, method: str, op: str, path: str, **parameters: str) -> httpx.Response:
         """The answer of the active name node; all of them are asked in turn until there is one."""
@@ -141,9 +153,8 @@ class WebHdfs:
                 node = (self._active + turn) % len(self._endpoints)
                 url = f"{self._endpoints[node]}{_PREFIX}{quote(path)}"
                 try:
-                    answer = self._checked(
-                        self._http.request(method, url, params={"op": op, **self._login, **parameters})
-                    )
+                    answer = self._http.request(method, url, params={"op": op, **self._login, **parameters})
+                    _checked(answer, sent_on=op in _SENT_ON)
                 except httpx.TransportError as error:
                     failed = error
                 except HdfsError as error:
@@ -156,10 +167,19 @@ class WebHdfs:
                     return answer
         raise failed
 
-    def _checked(self, answer: httpx.Response) -> httpx.Response:
-        if answer.status_code >= 400:
-            raise error_of(answer.status_code, answer.content)
-        return answer
+
+def _checked(answer: httpx.Response, *, sent_on: bool = False) -> httpx.Response:
+    # Sent on for anything else, as to a page for logging in, it was not done.
+    if answer.status_code >= (400 if sent_on else 300):
+        raise error_of(answer.status_code, answer.content)
+    return answer
+
+
+def _member(answer: httpx.Response, name: str) -> Any:
+    try:
+        return answer.json()[name]
+    except (ValueError, KeyError, TypeError):
+        raise HdfsError(answer.status_code, "", "the answer is none of WebHDFS") from None
 
 
 def _listed(found: Mapping[str, Any]) -> Listed:
@@ -185,7 +205,8 @@ def endpoint_problem(url: str) -> str | None:
     """Why a URL cannot be that of a name node."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return f"{url} is not a URL of WebHDFS, expected one like http://name-node:9870"
+        shown = url.rpartition("@")[2]  # no login
+        return f"{shown} is not a URL of WebHDFS, expected one like http://name-node:9870"
     return None
 
 

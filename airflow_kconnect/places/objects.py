@@ -61,6 +61,7 @@ class ObjectsPlace(Place):
                 _placed(name, each)
                 for name, each in self._objects(prefix, after)
                 if (hidden or not is_hidden(name)) and (wanted is None or wanted(name))
+                if each["size"] or not self._is_folder(name)
             )
             # Azure lists a folder before what is named `folder.x`, where accounts have real folders.
             yield from sorted(found, key=lambda file: file.name) if self.at.scheme == "abfss" else found
@@ -134,6 +135,10 @@ class ObjectsPlace(Place):
         own = staged.name, staged.facts["id"]
         return f"{self._base}{names.marker(*own)}", f"{self._base}{names.content(*own)}"
 
+    def _is_folder(self, name: str) -> bool:
+        """Whether an empty object is named `name/`: consoles create such ones. obstore leaves the slash out."""
+        return self.find(name) is None
+
     def _objects(self, prefix: str, after: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Names that begin with a prefix, after another one, hidden ones too."""
         folder, slash, begin = (self._base + prefix).rpartition("/")
@@ -142,6 +147,8 @@ class ObjectsPlace(Place):
             offset = max(offset or "", self._base + after)
         for page in self._store.list(folder or None, offset=offset, chunk_size=_PAGE):
             for each in page:
+                if not each["path"].startswith(folder + slash):  # the folder itself, as an object
+                    continue
                 first, _, _ = each["path"].removeprefix(folder + slash).partition("/")
                 if not first.startswith(begin):
                     if first > begin:

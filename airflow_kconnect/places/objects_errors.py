@@ -29,10 +29,14 @@ _REFUSED = {
     "ExpiredToken": _EXPIRED,
     "BlobImmutableDueToPolicy": "keeps it by a policy (immutable): it can be neither replaced nor removed",
     "RetentionPolicyNotMet": "keeps it by a retention policy: it can be neither replaced nor removed",
+    "LeaseIdMissing": "has it under a lease of someone else: end the lease, then run again",
     "BlobArchived": "has moved it into an archive: restore it, then run again",
     "401": _LOGIN,
     "403": "refuses it: give the login the right to read, write, list and delete there",
 }
+
+_BUSY = {"PendingCopyOperation"}
+"""Codes of what passes by itself, besides answers that say so by their status."""
 
 
 def status_of(error: BaseException) -> int:
@@ -66,7 +70,7 @@ def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
         return ConfigError({key or "directory": [said]})
     if code not in _REFUSED and isinstance(error, FileNotFoundError | PreconditionError):
         return DataError(f"{doing}: it was replaced or removed after it was found: run again")
-    if status in (408, 429) or status >= 500:
+    if status in (408, 429) or status >= 500 or code in _BUSY:
         return RetriableError(f"{doing}: the store is unavailable or overloaded ({code}); run again later")
     if "HTTP error" in text or "error sending request" in text:
         if "certificate" in text.lower():
@@ -78,6 +82,8 @@ def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
     if _TIME_FRAME in text:
         code = "ExpiredToken"
     reason = _REFUSED.get(code) or _REFUSED.get(str(status)) or f"refuses it ({code or _first_line(text)})"
+    if "with invalid path" in text:
+        reason = f"has an object whose name has an empty part, `.` or `..`: rename it ({_first_line(text)})"
     said = f"{doing}: the store {reason}"
     return ConfigError({key: [said]}) if key else DataError(said)
 

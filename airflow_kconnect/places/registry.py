@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from airflow_kconnect.places.local import LocalPlace
 _MODULES = {"s3": ("boto3", "s3"), "gs": ("obstore", "gcs"), "abfss": ("obstore", "azure")}
 """Scheme -> the library of its store, and the extra that brings it."""
 
+_PROXY = re.compile(r"https?://(\S*@)?([\w.-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?/?")
 
 UPLOAD = "s3.upload"
 """Not a key that users write: see `S3Settings.upload`."""
@@ -52,7 +54,7 @@ def _opened(at: Address, values: Mapping[str, Any]) -> Place:
             endpoint=values.get("store.endpoint"),
             region=values.get("store.region"),
             path_style=values.get("store.path.style"),
-            proxy=_plain(values.get("store.proxy")),
+            proxy=_proxy(values),
             ca_file=values.get("store.ca.file"),
             profile=values.get("store.profile"),
             role_arn=values.get("store.role.arn"),
@@ -73,7 +75,7 @@ def _objects(at: Address, values: Mapping[str, Any]) -> Place:
         at,
         ObjectsSettings(
             endpoint=values.get("store.endpoint"),
-            proxy=_plain(values.get("store.proxy")),
+            proxy=_proxy(values),
             ca_file=values.get("store.ca.file"),
             credentials_file=values.get("store.credentials.file"),
             credentials_json=_plain(values.get("store.credentials.json")),
@@ -98,10 +100,21 @@ def _hdfs(at: Address, values: Mapping[str, Any]) -> Place:
         endpoints=tuple(named) or endpoints(at.root),
         user=values.get("store.user"),
         token=_plain(values.get("store.delegation.token")),
-        proxy=_plain(values.get("store.proxy")),
+        proxy=_proxy(values),
         ca_file=values.get("store.ca.file"),
     )
     return HdfsPlace(at, settings)
+
+
+def _proxy(values: Mapping[str, Any]) -> str | None:
+    """:raises ConfigError: it is none. Libraries would quote it, with its password."""
+    if not (text := _plain(values.get("store.proxy"))):
+        return None
+    url = text if "://" in text else f"http://{text}"
+    if not _PROXY.fullmatch(url):
+        problem = "is not the URL of an HTTP proxy, expected one like http://proxy.example.com:3128"
+        raise ConfigError({"store.proxy": [problem]})
+    return url
 
 
 def _plain(value: Any) -> str | None:

@@ -1,8 +1,9 @@
 """S3 and stores that speak its protocol: multipart uploads, which are completed when a file becomes visible.
 
 A store like MinIO finds uploads by whole names only. There each has a marker, an empty object that is found by the
-beginning of its name (see `hidden`): it is written before the upload is begun, and looked at before it is completed.
-Who discards the upload removes the marker first. So an upload that a newer run did not find has no marker any more.
+beginning of its name (see `hidden`): it is written before the upload is begun, and looked at when that was begun and
+before it is completed. Who discards the upload removes the marker first. So an upload that a newer run did not find
+has no marker any more, and who has begun it ends it.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class S3Place(Place):
         return S3Staging(self, name, max(part_bytes, PART_BYTES_MIN))
 
     def publish(self, staged: StagedFile) -> None:
-        parts = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(staged.facts["parts"], 1)]
+        parts = [{"PartNumber": number, **part} for number, part in enumerate(staged.facts["parts"], 1)]
         whole = {"UploadId": staged.facts["upload"], "MultipartUpload": {"Parts": parts}}
         with self._named("write", staged.name):
             done = self._is_open(staged) and unless_gone(
@@ -135,9 +136,7 @@ class S3Place(Place):
         if not done and not self._is_published(staged):
             with contextlib.suppress(ConnectError):
                 self.discard(staged)  # an upload that was begun after its marker was removed
-            raise FencedError(
-                f"the upload of {self.uri(staged.name)} is gone: another run of this connector has ended it"
-            )
+            raise self._fenced(staged.name)
         self._unmark(staged)
 
     def discard(self, staged: StagedFile) -> None:
@@ -205,6 +204,9 @@ class S3Place(Place):
     def _is_open(self, staged: StagedFile) -> bool:
         """Whether no one has removed its marker."""
         return not staged.facts.get("marked") or head(self._s3, self._marker(staged)) is not None
+
+    def _fenced(self, name: str) -> FencedError:
+        return FencedError(f"the upload of {self.uri(name)} is gone: another run of this connector has ended it")
 
     def _unmark(self, staged: StagedFile) -> None:
         if staged.facts.get("marked"):

@@ -36,6 +36,11 @@ class S3Settings:
     session_token: str | None = field(default=None, repr=False)
     upload: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """Arguments of uploads and of their parts: Amazon refuses parts whose checksums were not announced."""
+        return {} if self.endpoint else {"ChecksumAlgorithm": "CRC32"}
+
 
 @dataclass(frozen=True)
 class Patience:

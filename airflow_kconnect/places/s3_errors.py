@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,8 @@ _RIGHTS = {
     "DeleteObject": "s3:DeleteObject",
 }
 """Operation -> the right that it needs."""
+_LOGIN = re.compile(r"//[^/?#\s]*@")
+"""Of a URL."""
 _EXPIRED = "says that the credentials have expired: renew them, then run again"
 _REGION = "is in another region: set `store.region`"
 _REFUSED = {
@@ -67,7 +70,7 @@ def errors_named(doing: str, key: str | None = None) -> Iterator[None]:
     except ClientError as error:
         raise _answered(doing, error, key) from error
     except (BotoCoreError, OSError) as error:
-        raise _unanswered(doing, error, key) from error
+        raise _unanswered(doing, error, key) from None  # its text may have a login
 
 
 def _answered(doing: str, error: Any, key: str | None) -> ConnectError:
@@ -106,5 +109,9 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
     if isinstance(error, boto.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
         text = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
         return ConfigError({"store.ca.file": [text]})
-    text = f"{doing}: {type(error).__name__}: {error}"
+    if type(error) is boto.HTTPClientError:  # its text may quote what was to be sent, a token too
+        inner = getattr(error, "kwargs", {}).get("error", error)
+        text = f"{doing}: {type(inner).__name__} before there was an answer"
+        return RetriableError(f"{text}; check that endpoint, proxy and credentials are right, then run again")
+    text = f"{doing}: {type(error).__name__}: {_LOGIN.sub('//', str(error))}"
     return RetriableError(f"{text}; check that its endpoint is right and reachable, then run again")

@@ -76,15 +76,27 @@ class S3Staging:
         self._facts: dict[str, Any] = {"id": uuid.uuid4().hex, "marked": place.marks}
         self._size = 0
         self._part = Part()
-        self._parts: list[Future[str]] = []
-        with place._named("write", name):
+        self._parts: list[Future[dict[str, str]]] = []
+        self._upload = self._begin()
+
+    def _begin(self) -> str:
+        """Begin the upload; returns its id.
+
+        :raises FencedError: its marker was removed before it was begun. Who did that has not found it, and without its
+            marker no one else would.
+        """
+        place, own = self._place, StagedFile(self._name, 0, self._facts)
+        with place._named("write", self._name):
             if place.marks:
-                marker = place._marker(StagedFile(name, 0, self._facts))
-                place._s3.put_object(**marker, **place._settings.upload, Body=b"")
-            begun = place._s3.create_multipart_upload(
-                **place._key(name), **place._settings.upload, Metadata={WRITER: self._facts["id"]}
-            )
-        self._facts["upload"] = self._upload = str(begun["UploadId"])
+                place._s3.put_object(**place._marker(own), **place._settings.upload, Body=b"")
+            about = {**place._settings.upload, **place._settings.checksums, "Metadata": {WRITER: self._facts["id"]}}
+            begun = place._s3.create_multipart_upload(**place._key(self._name), **about)
+            self._facts["upload"] = upload = str(begun["UploadId"])
+            is_open = place._is_open(own)
+        if not is_open:
+            place.discard(own)
+            raise place._fenced(self._name)
+        return upload
 
     def write(self, data: Any, /) -> int:
         written = int(self._part.write(data))
@@ -99,9 +111,9 @@ class S3Staging:
     def finish(self) -> StagedFile:
         if self._part.size or not self._parts:
             self._send()
-        etags = [part.result() for part in self._parts]
+        parts = [part.result() for part in self._parts]
         self._part.close()
-        return StagedFile(self._name, self._size, {**self._facts, "parts": etags})
+        return StagedFile(self._name, self._size, {**self._facts, "parts": parts})
 
     def abort(self) -> None:
         # A part that arrives after the end of its upload could stay in the store.
@@ -116,12 +128,14 @@ class S3Staging:
             self._parts[-2].result()  # at most two are on their way: a slow store slows the writer down
         self._parts.append(_senders(os.getpid()).submit(self._put, part, len(self._parts) + 1))
 
-    def _put(self, part: Part, number: int) -> str:
+    def _put(self, part: Part, number: int) -> dict[str, str]:
+        """What the end of the upload says of it."""
         place = self._place
+        about = {"UploadId": self._upload, "PartNumber": number, **place._settings.checksums}
         with part, place._named("write", self._name):
             part.seek(0)
-            sent = place._s3.upload_part(**place._key(self._name), UploadId=self._upload, PartNumber=number, Body=part)
-        return str(sent["ETag"])
+            sent = place._s3.upload_part(**place._key(self._name), **about, Body=part)
+        return {name: str(sent[name]) for name in ("ETag", "ChecksumCRC32") if sent.get(name)}
 
 
 @cache

@@ -51,10 +51,12 @@ class LeftBehind:
             if named := self._layout.named(topic, file.name):
                 yield TopicPartition(topic, named.partition), named.offset, file
 
-    def at(self, split: SinkSplit, end: int) -> list[PlacedFile]:
-        """What was seen at the offsets of a split."""
-        files = (self._files or {}).get(split.topic_partition, ())
-        return [file for offset, file in files if split.start <= offset < end]
+    def passed(self, split: SinkSplit, end: int) -> list[PlacedFile]:
+        """What was seen at the offsets that the run has passed, once. Its earlier rounds may have had no files."""
+        files = (self._files or {}).get(split.topic_partition, [])
+        if self._files is not None:
+            self._files[split.topic_partition] = [(offset, file) for offset, file in files if offset >= end]
+        return [file for offset, file in files if offset < end]
 
 
 def start_problems(

@@ -197,7 +197,7 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         staged = [StagedFile.from_json(each) for file in files for each in file["staged"]]
         if staged:
             self._left_behind.look()  # 1
-        left = [each for split, facts in results for each in self._left_behind.at(split, facts["end"])]
+        left = [each for split, facts in results for each in self._left_behind.passed(split, facts["end"])]
         replaced = self._place.replace(staged, left)  # 2, 3
         records = sum(file["records"] for file in files)
         return {"files": len(staged), "records": records, "replaced_files": replaced}

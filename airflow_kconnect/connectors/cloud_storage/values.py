@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import DATE, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connectors.cloud_storage.rules.partitions import (
+    CONTROL,
     FIRST_MS,
     LAST_MS,
     LONGEST_PATH,
@@ -60,7 +61,8 @@ def path_text(frame: RecordFrame, fields: ByFields) -> Found:
         parts.append(F.concat(F.lit(f"{name}="), text) if fields.labels else text)
         problems.append(problem)
     path = F.concat_ws(fields.delim, *parts)
-    bad = F.when(path.rlike(NOT_A_FOLDER), F.concat(F.lit("the fields make no path that can be a folder: "), path))
+    shown = F.regexp_replace(path, CONTROL, "?")
+    bad = F.when(path.rlike(NOT_A_FOLDER), F.concat(F.lit("the fields make no path that can be a folder: "), shown))
     long = F.when(
         F.octet_length(path) > LONGEST_PATH, F.lit(f"the fields make a path of more than {LONGEST_PATH} bytes")
     )

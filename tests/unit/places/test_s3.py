@@ -9,9 +9,10 @@ from typing import Any, Self
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.places import s3
 from airflow_kconnect.places.address import address
+from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3 import S3Place
 from airflow_kconnect.places.s3_client import S3Settings
 
@@ -76,6 +77,34 @@ class Finding:
     def close(self) -> None: ...
 
 
+class Checking:
+    """Refuses, as Amazon does, parts with checksums that were not announced, and an end that does not repeat them."""
+
+    def __init__(self) -> None:
+        self.announced, self.published = "", False
+
+    def create_multipart_upload(self, ChecksumAlgorithm: str = "", **_: Any) -> dict[str, str]:
+        self.announced = ChecksumAlgorithm
+        return {"UploadId": "u"}
+
+    def upload_part(self, PartNumber: int, ChecksumAlgorithm: str = "", **_: Any) -> dict[str, str]:
+        if ChecksumAlgorithm != self.announced:
+            raise _refused(400, "InvalidRequest")
+        return {"ETag": f"e{PartNumber}"} | ({"ChecksumCRC32": f"c{PartNumber}"} if ChecksumAlgorithm else {})
+
+    def complete_multipart_upload(self, MultipartUpload: dict[str, Any], **_: Any) -> None:
+        sums = {"ChecksumCRC32": "c1"} if self.announced else {}
+        if MultipartUpload["Parts"] != [{"PartNumber": 1, "ETag": "e1"} | sums]:
+            raise _refused(400, "InvalidRequest")
+        self.published = True
+
+
+class Overtaken(Finding):
+    """A newer run removes the marker after it was written, and finds no upload: there is none yet."""
+
+    def put_object(self, **_: Any) -> None: ...
+
+
 def _refused(status: int, code: str) -> Exception:
     from botocore.exceptions import ClientError
 
@@ -84,8 +113,8 @@ def _refused(status: int, code: str) -> Exception:
     return error
 
 
-def place_in(store: object) -> S3Place:
-    place = S3Place(address("s3://lake/raw"), S3Settings())
+def place_in(store: object, endpoint: str | None = None) -> S3Place:
+    place = S3Place(address("s3://lake/raw"), S3Settings(endpoint=endpoint))
     vars(place)["_s3"] = store
     return place
 
@@ -131,3 +160,34 @@ def test_whatever_it_answers_to_a_condition_on_what_is_not_there(
     monkeypatch: pytest.MonkeyPatch, status: int, code: str
 ) -> None:
     checked(Finding(answer=_refused(status, code)), monkeypatch)
+
+
+def test_a_token_that_cannot_be_sent_does_not_show() -> None:
+    login = {"store.access.key.id": "k", "store.secret.access.key": "s", "store.session.token": "s3cret\ntoken"}
+    with pytest.raises(RetriableError, match="check that endpoint, proxy and credentials are right") as caught:
+        open_place("s3://lake/raw", {**login, "store.endpoint": "http://127.0.0.1:1"}).check()
+    assert "s3cret" not in f"{caught.value} {caught.value.__cause__!r}"
+
+
+@pytest.mark.parametrize(("endpoint", "announced"), [(None, "CRC32"), ("http://minio:9000", "")])
+def test_checksums_of_parts_are_announced_and_repeated_where_the_store_is_amazons(
+    endpoint: str | None, announced: str
+) -> None:
+    store = Checking()
+    place = place_in(store, endpoint)
+    place.marks = False
+    staging = place.stage("t/a")
+    staging.write(b"text")
+    place.publish(staging.finish())
+    assert store.published
+    assert store.announced == announced
+
+
+def test_an_upload_that_was_begun_after_a_newer_run_had_looked_for_it_is_ended_at_once() -> None:
+    """A store that finds uploads by whole names would not find it without its marker."""
+    store = Overtaken("whole names")
+    place = place_in(store)
+    place.marks = True
+    with pytest.raises(FencedError, match="another run of this connector has ended it"):
+        place.stage("t/a")
+    assert store.uploads == {}

@@ -25,7 +25,7 @@ def proxy_url(values: Mapping[str, Any], store: str) -> str | None:
     url, user = values[f"{store}.proxy.url"], values[f"{store}.proxy.user"]
     if not url or not user:
         return str(url) if url else None
-    parts = urlsplit(url)
+    parts = urlsplit(url if "://" in url else f"http://{url}")
     password = plain(values[f"{store}.proxy.password"]) or ""
     login = f"{quote(user, '')}:{quote(password, '')}"
     return str(parts._replace(netloc=f"{login}@{parts.netloc.rpartition('@')[2]}").geturl())

@@ -18,8 +18,10 @@ HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 FIRST_MS, LAST_MS = -62_135_510_400_000, 253_402_214_400_000
 """Years 1 to 9999, less a day for the zones."""
-NOT_A_FOLDER = r"(^|/)(\.[^/]*)?(/|$)"
-"""What is in a path that is not allowed: an empty name, or one that begins with a dot."""
+CONTROL = r"[\x00-\x1f\x7f]"
+"""Characters, such as line ends, that Google and Azure refuse in names, and that S3 cannot list uploads with."""
+NOT_A_FOLDER = rf"(^|/)(\.[^/]*)?(/|$)|{CONTROL}"
+"""What is in a path that is not allowed: an empty name, one that begins with a dot, control characters."""
 LONGEST_PATH = 600
 """Bytes of a path of fields: names of objects have at most 1024."""
 _SLOT_MS = 900_000

@@ -1,13 +1,17 @@
-"""Offsets at which runs must not start: files that may have records on both sides."""
+"""What killed runs have left: what a run removes, and offsets at which runs must not start."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.cloud_storage.left_behind import start_problems
+from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind, start_problems
 from airflow_kconnect.connectors.cloud_storage.rules.layout import Layout, Part
 from airflow_kconnect.places.base import PlacedFile
+from airflow_kconnect.places.registry import open_place
 
 P0 = TopicPartition("t", 0)
 
@@ -21,3 +25,19 @@ def test_each_folder_is_looked_at_whatever_is_between_names(delim: str, start: i
         for folder, offset in (("city=a", 0), ("city=b", 1), ("city=b", 7))
     ]
     assert bool(start_problems(files, {P0: start}, delim)) == is_parted
+
+
+def test_what_was_left_at_offsets_of_rounds_without_files_is_replaced_by_the_first_round_with_files(
+    tmp_path: Path,
+) -> None:
+    """As with a filter that the killed run did not have: its file goes on at the offsets of the next round."""
+    place, layout = open_place(str(tmp_path), {}), Layout()
+    name = layout.file(P0, "partition=0", 50, Part.VALUES, ".json")
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("records 50 to 149")
+    left = LeftBehind(place, layout)
+    left.discard_staged({P0: 0})
+    assert left.passed(SinkSplit("t", 0, 0, 100), 100) == []
+    left.look()
+    assert [file.name for file in left.passed(SinkSplit("t", 0, 100, 200), 200)] == [name]
+    assert left.passed(SinkSplit("t", 0, 200, 300), 300) == []

@@ -214,6 +214,12 @@ def test_how_the_store_is_reached() -> None:
     }
 
 
+def test_the_login_of_a_proxy_that_is_a_host_and_a_port() -> None:
+    props = config(s3__proxy__url="proxy:3128", s3__proxy__user="me", s3__proxy__password="p@ss")
+    values = S3SinkConnector.store_values(S3SinkConnector.config().parse(props))
+    assert values["store.proxy"] == "http://me:p%40ss@proxy:3128"
+
+
 def test_role_encryption_and_rights_of_objects() -> None:
     props = config(
         s3__credentials__provider__class="io.confluent.connect.s3.auth.AwsAssumeRoleCredentialsProvider",

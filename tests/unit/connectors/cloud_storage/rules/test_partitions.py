@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import re
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from airflow_kconnect.connectors.cloud_storage.rules.partitions import DAY_MS, HOUR_MS, ByTime
+from airflow_kconnect.connectors.cloud_storage.rules.partitions import DAY_MS, HOUR_MS, NOT_A_FOLDER, ByTime
 from airflow_kconnect.connectors.cloud_storage.rules.path_format import PathFormat
 
 HOURS = "'day'=dd/'hour'=HH"
@@ -75,3 +78,25 @@ def test_it_is_pickled_without_what_it_has_computed() -> None:
     folders(partitioner, "2024-03-05T13:10:00Z")
     copied = pickle.loads(pickle.dumps(partitioner))  # noqa: S301
     assert folders(copied, "2024-03-05T13:10:00Z") == ["day=05/hour=13"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("city=Bern", True),
+        ("city=a b/day=1.5", True),
+        ("city=", True),
+        ("ä/ö", True),
+        ("", False),
+        ("a//b", False),
+        ("a/", False),
+        ("../b", False),
+        ("a/.b", False),
+        ("city=Bern\n", False),
+        ("city=a\tb", False),
+        ("city=\x7f", False),
+    ],
+)
+def test_what_stores_can_name_is_a_folder(path: str, is_one: bool) -> None:
+    assert (re.search(NOT_A_FOLDER, path) is None) == is_one
+    assert pc.match_substring_regex(pa.array([path]), NOT_A_FOLDER).to_pylist() == [not is_one]
