@@ -48,14 +48,23 @@ class Renames:
                 name = json.loads(partition).get("filename")
                 self._read.setdefault(identity, []).append((name, offset.get("position"), facts))
         self._copies = dict(self._copied()) if copied and context.replay is None else {}
-        self._truncated = {name for name, _ in self._copies.values()}
+        self._truncated = {original.name for original, _ in self._copies.values()}
 
     def moved_first(self, files: Sequence[InputFile]) -> list[InputFile]:
-        """The files in the order in which they are planned. Of rotated ones the oldest is last by name."""
-        moved = [file for file in reversed(files) if self._may_have_moved(file)]
-        others = [file for file in files if not self._may_have_moved(file)]
-        # The offset of a truncated one has to be committed together with that of its copy.
-        return [*moved, *sorted(others, key=lambda file: file.name not in self._truncated)]
+        """The files in the order in which they are planned. Of rotated ones the oldest is last by name; a truncated one
+        follows its copy.
+        """
+        ordered: list[InputFile] = []
+        for file in reversed(files):
+            if self._may_have_moved(file):
+                ordered.append(file)
+                if file.name in self._copies:
+                    ordered.append(self._copies[file.name][0])
+        return [*ordered, *(file for file in files if not self._may_have_moved(file) and not self.is_truncated(file))]
+
+    def is_truncated(self, file: InputFile) -> bool:
+        """Whether its copy is read. The offsets of both have to be committed together: so they are in one plan."""
+        return file.name in self._truncated
 
     def _may_have_moved(self, file: InputFile) -> bool:
         return file.name in self._copies or (self._is_new(file) and file.identity in self._read)
@@ -69,18 +78,27 @@ class Renames:
             return next(self._positions(file), None) is not None
         return is_same_file(self._at(file.name), self._context.facts_of(file.partition) or {})
 
-    def _copied(self) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Copies of truncated files: name -> name of the original, and how far that was read."""
-        new = [file for file in self._files if not self._was_read(file)]
-        for original in self._files:
-            facts = self._context.facts_of(original.partition) or {}
-            position = (self._context.offset(original.partition) or {}).get("position")
-            if self._is_new(original) or not isinstance(position, int) or not position:
-                continue
-            if original.size >= position and is_same_file(self._at(original.name), facts):
-                continue
-            if (copy := copy_of(facts, position, new, self._at)) is not None:
-                yield copy, (original.name, position)
+    def _copied(self) -> Iterator[tuple[str, tuple[InputFile, int]]]:
+        """Copies of truncated files: name -> the original, and how far that was read."""
+        truncated = {file.name: position for file in self._files if (position := self._lost_position(file))}
+        if not truncated:
+            return
+        new = {file.name: file for file in self._files if file.name not in truncated and not self._was_read(file)}
+        originals = [file for file in self._files if file.name in truncated]
+        # Logs often begin alike. What begins with more of one is its copy rather than that of another one.
+        for original in sorted(originals, key=lambda file: -truncated[file.name]):
+            position, facts = truncated[original.name], self._context.facts_of(original.partition) or {}
+            if (copy := copy_of(facts, position, list(new.values()), self._at)) is not None:
+                del new[copy]
+                yield copy, (original, position)
+
+    def _lost_position(self, file: InputFile) -> int | None:
+        """How far a file was read whose contents are no longer those that were read; None: they are."""
+        facts = self._context.facts_of(file.partition) or {}
+        position = (self._context.offset(file.partition) or {}).get("position")
+        if self._is_new(file) or not isinstance(position, int) or not position:
+            return None
+        return None if file.size >= position and is_same_file(self._at(file.name), facts) else position
 
     def position_of(self, file: InputFile) -> int | None:
         """How far a file was read under another name, which it no longer has; None: it was not."""
@@ -97,7 +115,7 @@ class Renames:
 
     def has_left(self, file: InputFile) -> bool:
         """Whether the file that had this name before is read under another one."""
-        if file.name in self._truncated:
+        if self.is_truncated(file):
             return True
         facts = self._context.facts_of(file.partition) or {}
         before = identity_of(facts)

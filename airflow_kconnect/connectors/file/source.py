@@ -142,7 +142,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
         for file in renames.moved_first(inputs.files):
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
                 continue
-            if context.plan_splits is not None and len(splits) >= context.plan_splits:
+            is_full = context.plan_splits is not None and len(splits) >= context.plan_splits
+            if is_full and not renames.is_truncated(file):
                 more = True
                 break
             moved = renames.position_of(file)
