@@ -75,6 +75,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         if len(present) != 1:
             problem = "both are set" if present else "neither is set"
             return {"file": [f"exactly one of `file` and `files` is needed, but {problem}"]}
+        if present == ["file"] and props.get("on.replaced") == COPIED:
+            text = "is copytruncate, and `file` has no copies: set `files` to a pattern that matches them and the log"
+            return {"on.replaced": [text]}
         return {}
 
     @classmethod
