@@ -70,35 +70,41 @@ class Renames:
         return file.name in self._copies or (self._is_new(file) and file.identity in self._read)
 
     def _is_new(self, file: InputFile) -> bool:
-        return identity_of(self._context.facts_of(file.partition) or {}) != file.identity
+        return identity_of(self._facts(file)) != file.identity
 
     def _was_read(self, file: InputFile) -> bool:
-        """Whether this very file was: its inode alone may be that of a removed one."""
+        """Whether anything of this very file was: its inode alone may be that of a removed one."""
         if self._is_new(file):
-            return next(self._positions(file), None) is not None
-        return is_same_file(self._at(file.name), self._context.facts_of(file.partition) or {})
+            return any(self._positions(file))
+        return bool(self._position(file)) and is_same_file(self._at(file.name), self._facts(file))
+
+    def _position(self, file: InputFile) -> int:
+        """How far a file of this name was read."""
+        position = (self._context.offset(file.partition) or {}).get("position")
+        return position if isinstance(position, int) else 0
+
+    def _facts(self, file: InputFile) -> Mapping[str, Any]:
+        return self._context.facts_of(file.partition) or {}
 
     def _copied(self) -> Iterator[tuple[str, tuple[InputFile, int]]]:
         """Copies of truncated files: name -> the original, and how far that was read."""
-        truncated = {file.name: position for file in self._files if (position := self._lost_position(file))}
-        if not truncated:
-            return
-        new = {file.name: file for file in self._files if file.name not in truncated and not self._was_read(file)}
-        originals = [file for file in self._files if file.name in truncated]
+        truncated = [(position, file) for file in self._files if (position := self._lost_position(file))]
+        free = [file for file in self._files if not self._was_read(file)] if truncated else []
+        taken: set[str] = set()  # a copy that has got the inode of a removed one looks as if it were truncated
         # Logs often begin alike. What begins with more of one is its copy rather than that of another one.
-        for original in sorted(originals, key=lambda file: -truncated[file.name]):
-            position, facts = truncated[original.name], self._context.facts_of(original.partition) or {}
-            if (copy := copy_of(facts, position, list(new.values()), self._at)) is not None:
-                del new[copy]
+        for position, original in sorted(truncated, key=lambda found: -found[0]):
+            if original.name in taken:
+                continue
+            others = [file for file in free if file.name not in {original.name, *taken}]
+            if (copy := copy_of(self._facts(original), position, others, self._at)) is not None:
+                taken |= {copy, original.name}
                 yield copy, (original, position)
 
     def _lost_position(self, file: InputFile) -> int | None:
         """How far a file was read whose contents are no longer those that were read; None: they are."""
-        facts = self._context.facts_of(file.partition) or {}
-        position = (self._context.offset(file.partition) or {}).get("position")
-        if self._is_new(file) or not isinstance(position, int) or not position:
+        if self._is_new(file) or not (position := self._position(file)):
             return None
-        return None if file.size >= position and is_same_file(self._at(file.name), facts) else position
+        return None if file.size >= position and is_same_file(self._at(file.name), self._facts(file)) else position
 
     def position_of(self, file: InputFile) -> int | None:
         """How far a file was read under another name, which it no longer has; None: it was not."""
@@ -117,7 +123,7 @@ class Renames:
         """Whether the file that had this name before is read under another one."""
         if self.is_truncated(file):
             return True
-        facts = self._context.facts_of(file.partition) or {}
+        facts = self._facts(file)
         before = identity_of(facts)
         if before is None or before == file.identity:
             return False

@@ -200,6 +200,22 @@ class TestCopiedAndTruncatedLogs:
         logs.copy_and_truncate()
         assert (sorted(first), logs.run(), logs.run()) == (["a", "b"], [], [])
 
+    @pytest.mark.parametrize("is_empty", [False, True])
+    def test_may_have_a_copy_with_the_inode_of_a_removed_one(self, logs: Runs, is_empty: bool) -> None:
+        logs.write("a\n")
+        logs.run()
+        logs.copy_and_truncate()
+        logs.run()
+        if is_empty:
+            logs.copy_and_truncate()
+            logs.run()
+        logs.write("b\n")
+        logs.run()
+        logs.write("c\n")
+        (logs.folder / "app.log.1").write_bytes((logs.folder / "app.log").read_bytes())
+        os.truncate(logs.folder / "app.log", 0)
+        assert (logs.run(), logs.run()) == (["c"], [])
+
     def test_may_be_copied_several_times_between_runs(self, logs: Runs) -> None:
         logs.write("a\n")
         logs.run()
