@@ -240,6 +240,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         replaced = set()
+        copies = self._inputs().files if self.config_values["on.replaced"] == COPIED else ()
         for index, split in splits:
             name = split.source_partition["filename"]
             there = Path(name).exists()
@@ -250,7 +251,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
             if (rotated := renamed_to(name, split.detail)) is not None:
                 self._renamed[name] = str(rotated)
                 continue
-            if self.config_values["on.replaced"] == COPIED and (copy := self._copy_of(split)) is not None:
+            others = [file for file in copies if file.name != name]
+            if (copy := copy_of(split.detail, int(split.end), others, self._at)) is not None:
                 self._renamed[name] = copy
                 continue
             if self.config_values["on.replaced"] != "restart":
@@ -263,10 +265,6 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 )
             replaced.add(index)
         return replaced
-
-    def _copy_of(self, split: Split) -> str | None:
-        others = [file for file in self._inputs().files if file.name != split.source_partition["filename"]]
-        return copy_of(split.detail, int(split.end), others, self._at)
 
     def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
         from airflow_kconnect.connectors.file.reading import ROWS, RangeReader
