@@ -47,6 +47,7 @@ from airflow_kconnect.connect.connector.source import (
     SourceConnector,
     SourcePlan,
     Split,
+    Tidied,
 )
 from airflow_kconnect.connect.connector.task import (
     ErrantRecordReporter,
@@ -212,6 +213,7 @@ __all__ = [
     "SparkNeeds",
     "Split",
     "SplitWriter",
+    "Tidied",
     "TopicPartition",
     "Transformation",
     "Type",

@@ -7,8 +7,8 @@ It needs the connections `spark_default` and `kafka_default` as `example_file_pi
   bucket (`key_path` or `keyfile_dict`); without a key, the login of the machines is used;
 * the bucket, whose name is below, and a topic `example-orders` whose records are JSON.
 
-Each run writes what is new since the last one, exactly once: a file for each hour of the records' time and 100,000 of
-them.
+Each run writes what is new since the last one, exactly once. A file has records of one run, one partition and one hour
+of their time, at most 100,000.
 """
 
 from datetime import datetime

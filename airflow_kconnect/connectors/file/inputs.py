@@ -117,11 +117,11 @@ def find_inputs(pattern: str, *, follow_links: bool = False) -> Inputs:
     errors: list[str] = []
     names = set(_names(pattern, root, follow_links=follow_links))
     for name in sorted(names):
+        if Path(name).name.startswith(".") or Path(name).is_dir():
+            continue
         if (compressed := _COMPRESSED.fullmatch(name)) is not None:
             if not _is_rotated(compressed["plain"], names):
                 skipped.append(f"{name} is compressed: decompress it, or take the files source, which reads such files")
-            continue
-        if Path(name).name.startswith(".") or Path(name).is_dir():
             continue
         if not follow_links and Location(name, root).is_linked():
             skipped.append(f"{name} is a symbolic link, or in one: to read it, set `files.follow.links`")

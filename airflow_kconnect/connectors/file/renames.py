@@ -48,39 +48,63 @@ class Renames:
                 name = json.loads(partition).get("filename")
                 self._read.setdefault(identity, []).append((name, offset.get("position"), facts))
         self._copies = dict(self._copied()) if copied and context.replay is None else {}
-        self._truncated = {name for name, _ in self._copies.values()}
+        self._truncated = {original.name for original, _ in self._copies.values()}
 
     def moved_first(self, files: Sequence[InputFile]) -> list[InputFile]:
-        """The files in the order in which they are planned. Of rotated ones the oldest is last by name."""
-        moved = [file for file in reversed(files) if self._may_have_moved(file)]
-        others = [file for file in files if not self._may_have_moved(file)]
-        # The offset of a truncated one has to be committed together with that of its copy.
-        return [*moved, *sorted(others, key=lambda file: file.name not in self._truncated)]
+        """The files in the order in which they are planned. Of rotated ones the oldest is last by name; a truncated one
+        follows its copy.
+        """
+        ordered: list[InputFile] = []
+        for file in reversed(files):
+            if self._may_have_moved(file):
+                ordered.append(file)
+                if file.name in self._copies:
+                    ordered.append(self._copies[file.name][0])
+        return [*ordered, *(file for file in files if not self._may_have_moved(file) and not self.is_truncated(file))]
+
+    def is_truncated(self, file: InputFile) -> bool:
+        """Whether its copy is read. The offsets of both have to be committed together: so they are in one plan."""
+        return file.name in self._truncated
 
     def _may_have_moved(self, file: InputFile) -> bool:
         return file.name in self._copies or (self._is_new(file) and file.identity in self._read)
 
     def _is_new(self, file: InputFile) -> bool:
-        return identity_of(self._context.facts_of(file.partition) or {}) != file.identity
+        return identity_of(self._facts(file)) != file.identity
 
     def _was_read(self, file: InputFile) -> bool:
-        """Whether this very file was: its inode alone may be that of a removed one."""
+        """Whether anything of this very file was: its inode alone may be that of a removed one."""
         if self._is_new(file):
-            return next(self._positions(file), None) is not None
-        return is_same_file(self._at(file.name), self._context.facts_of(file.partition) or {})
+            return any(self._positions(file))
+        return bool(self._position(file)) and is_same_file(self._at(file.name), self._facts(file))
 
-    def _copied(self) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Copies of truncated files: name -> name of the original, and how far that was read."""
-        new = [file for file in self._files if not self._was_read(file)]
-        for original in self._files:
-            facts = self._context.facts_of(original.partition) or {}
-            position = (self._context.offset(original.partition) or {}).get("position")
-            if self._is_new(original) or not isinstance(position, int) or not position:
+    def _position(self, file: InputFile) -> int:
+        """How far a file of this name was read."""
+        position = (self._context.offset(file.partition) or {}).get("position")
+        return position if isinstance(position, int) else 0
+
+    def _facts(self, file: InputFile) -> Mapping[str, Any]:
+        return self._context.facts_of(file.partition) or {}
+
+    def _copied(self) -> Iterator[tuple[str, tuple[InputFile, int]]]:
+        """Copies of truncated files: name -> the original, and how far that was read."""
+        truncated = [(position, file) for file in self._files if (position := self._lost_position(file))]
+        free = [file for file in self._files if not self._was_read(file)] if truncated else []
+        taken: set[str] = set()  # a copy that has got the inode of a removed one looks as if it were truncated
+        # Logs often begin alike. What begins with more of one is its copy rather than that of another one.
+        for position, original in sorted(truncated, key=lambda found: -found[0]):
+            if original.name in taken:
                 continue
-            if original.size >= position and is_same_file(self._at(original.name), facts):
-                continue
-            if (copy := copy_of(facts, position, new, self._at)) is not None:
-                yield copy, (original.name, position)
+            others = [file for file in free if file.name not in {original.name, *taken}]
+            if (copy := copy_of(self._facts(original), position, others, self._at)) is not None:
+                taken |= {copy, original.name}
+                yield copy, (original, position)
+
+    def _lost_position(self, file: InputFile) -> int | None:
+        """How far a file was read whose contents are no longer those that were read; None: they are."""
+        if self._is_new(file) or not (position := self._position(file)):
+            return None
+        return None if file.size >= position and is_same_file(self._at(file.name), self._facts(file)) else position
 
     def position_of(self, file: InputFile) -> int | None:
         """How far a file was read under another name, which it no longer has; None: it was not."""
@@ -97,9 +121,9 @@ class Renames:
 
     def has_left(self, file: InputFile) -> bool:
         """Whether the file that had this name before is read under another one."""
-        if file.name in self._truncated:
+        if self.is_truncated(file):
             return True
-        facts = self._context.facts_of(file.partition) or {}
+        facts = self._facts(file)
         before = identity_of(facts)
         if before is None or before == file.identity:
             return False

@@ -75,6 +75,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         if len(present) != 1:
             problem = "both are set" if present else "neither is set"
             return {"file": [f"exactly one of `file` and `files` is needed, but {problem}"]}
+        if present == ["file"] and props.get("on.replaced") == COPIED:
+            text = "is copytruncate, and `file` has no copies: set `files` to a pattern that matches them and the log"
+            return {"on.replaced": [text]}
         return {}
 
     @classmethod
@@ -142,7 +145,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
         for file in renames.moved_first(inputs.files):
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
                 continue
-            if context.plan_splits is not None and len(splits) >= context.plan_splits:
+            is_full = context.plan_splits is not None and len(splits) >= context.plan_splits
+            if is_full and not renames.is_truncated(file):
                 more = True
                 break
             moved = renames.position_of(file)
@@ -236,6 +240,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         replaced = set()
+        copies = self._inputs().files if self.config_values["on.replaced"] == COPIED else ()
         for index, split in splits:
             name = split.source_partition["filename"]
             there = Path(name).exists()
@@ -246,7 +251,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
             if (rotated := renamed_to(name, split.detail)) is not None:
                 self._renamed[name] = str(rotated)
                 continue
-            if self.config_values["on.replaced"] == COPIED and (copy := self._copy_of(split)) is not None:
+            others = [file for file in copies if file.name != name]
+            if (copy := copy_of(split.detail, int(split.end), others, self._at)) is not None:
                 self._renamed[name] = copy
                 continue
             if self.config_values["on.replaced"] != "restart":
@@ -259,10 +265,6 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 )
             replaced.add(index)
         return replaced
-
-    def _copy_of(self, split: Split) -> str | None:
-        others = [file for file in self._inputs().files if file.name != split.source_partition["filename"]]
-        return copy_of(split.detail, int(split.end), others, self._at)
 
     def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
         from airflow_kconnect.connectors.file.reading import ROWS, RangeReader

@@ -77,7 +77,7 @@ def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
     frame, tasks = polled(settings), len(settings.configs)
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH_ROWS))  # what `_padding` fills
     rows = spark.range(0, tasks, 1, tasks).mapInArrow(_poller(settings), from_arrow_schema(frame.schema))
-    return frame.over(with_variants(rows, [frame.key.columns[-1], frame.value.columns[-1]]))
+    return frame.over(with_variants(rows, frame.key.columns[-1:], frame.value.columns[-1:]))
 
 
 def _union(part: str, declared: tuple[Shape, ...]) -> Union:

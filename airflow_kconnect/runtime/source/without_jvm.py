@@ -47,8 +47,7 @@ def on_spark(spark: SparkSession, frame: BatchFrame, splits: int) -> RecordFrame
                 yield from frame.read(split)
 
     rows = spark.range(0, splits, 1, splits).mapInArrow(read, from_arrow_schema(frame.schema))
-    texts = [name for part in (frame.key, frame.value) for name in _texts(frame, part)]
-    return frame.over(with_variants(rows, texts))
+    return frame.over(with_variants(rows, _texts(frame, frame.key), _texts(frame, frame.value)))
 
 
 def _texts(frame: BatchFrame, part: Union) -> list[str]:

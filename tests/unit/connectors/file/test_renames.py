@@ -32,11 +32,19 @@ class Runs:
         self._offsets: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
 
-    def run(self) -> Lines:
-        """The lines that the run reads."""
+    def run(self, plan_splits: int | None = None) -> Lines:
+        """The lines that the run reads. :param plan_splits: of its one plan, which then may not hold everything."""
         connector, lines = FileStreamSourceConnector(self.props), []
         plan = connector.plan(
-            PlanContext(self._offsets, self._facts, None, 1, lambda: 1, lambda: pytest.fail("no Spark is needed"))
+            PlanContext(
+                self._offsets,
+                self._facts,
+                None,
+                1,
+                lambda: 1,
+                lambda: pytest.fail("no Spark is needed"),
+                plan_splits=plan_splits,
+            )
         )
         self.notes = plan.notes
         for split in plan.splits:
@@ -59,14 +67,14 @@ class Runs:
                 old.rename(self.folder / f"app.log.{number + 1}")
         (self.folder / "app.log").touch()
 
-    def copy_and_truncate(self) -> None:
+    def copy_and_truncate(self, name: str = "app.log") -> None:
         """As logrotate does with `copytruncate`."""
         for number in range(3, 0, -1):
-            if (old := self.folder / f"app.log.{number}").exists():
-                old.rename(self.folder / f"app.log.{number + 1}")
-        log = self.folder / "app.log"
+            if (old := self.folder / f"{name}.{number}").exists():
+                old.rename(self.folder / f"{name}.{number + 1}")
+        log = self.folder / name
         if log.exists():
-            (self.folder / "app.log.1").write_bytes(log.read_bytes())
+            (self.folder / f"{name}.1").write_bytes(log.read_bytes())
             os.truncate(log, 0)
 
     def compress(self, name: str) -> None:
@@ -192,6 +200,22 @@ class TestCopiedAndTruncatedLogs:
         logs.copy_and_truncate()
         assert (sorted(first), logs.run(), logs.run()) == (["a", "b"], [], [])
 
+    @pytest.mark.parametrize("is_empty", [False, True])
+    def test_may_have_a_copy_with_the_inode_of_a_removed_one(self, logs: Runs, is_empty: bool) -> None:
+        logs.write("a\n")
+        logs.run()
+        logs.copy_and_truncate()
+        logs.run()
+        if is_empty:
+            logs.copy_and_truncate()
+            logs.run()
+        logs.write("b\n")
+        logs.run()
+        logs.write("c\n")
+        (logs.folder / "app.log.1").write_bytes((logs.folder / "app.log").read_bytes())
+        os.truncate(logs.folder / "app.log", 0)
+        assert (logs.run(), logs.run()) == (["c"], [])
+
     def test_may_be_copied_several_times_between_runs(self, logs: Runs) -> None:
         logs.write("a\n")
         logs.run()
@@ -199,6 +223,28 @@ class TestCopiedAndTruncatedLogs:
             logs.write(text)
             logs.copy_and_truncate()
         assert sorted(logs.run()) == ["b", "c", "d"]
+
+    def test_may_be_more_than_a_plan_holds(self, logs: Runs) -> None:
+        names = [f"app.log.{name}" for name in "abc"]
+        for name in names:
+            logs.write(f"{name} 1\n", name)
+        logs.run()
+        for name in names:
+            logs.write(f"{name} 2\n", name)
+            logs.copy_and_truncate(name)
+            logs.write(f"{name} 3\n", name)
+        read = [line for _ in range(6) for line in logs.run(plan_splits=1)]
+        assert sorted(read) == [f"{name} {number}" for name in names for number in (2, 3)]
+
+    @pytest.mark.parametrize("first", ["started\n", "started\nready\n"])
+    def test_may_begin_alike(self, logs: Runs, first: str) -> None:
+        logs.write(first, "app.log.a")
+        logs.write("started\n", "app.log.b")
+        logs.run()
+        for name in ("app.log.b", "app.log.a"):
+            logs.write("ready\ndone\n", name)
+            logs.copy_and_truncate(name)
+        assert (sorted(logs.run()), logs.run()) == (["done", "done", "ready", "ready"], [])
 
     def test_without_a_copy_are_an_error(self, logs: Runs) -> None:
         logs.write("a\nb\n")
@@ -232,6 +278,13 @@ def test_other_compressed_files_have_a_warning(all_logs: Runs) -> None:
     all_logs.compress("app.log")
     assert all_logs.run() == []
     assert "app.log.gz is compressed: decompress it" in all_logs.notes["warnings"][0]
+
+
+def test_hidden_compressed_files_and_folders_with_such_names_have_no_warning(all_logs: Runs) -> None:
+    (all_logs.folder / "app.log.d.gz").mkdir()
+    (all_logs.folder / ".app.log.gz").write_bytes(b"\x1f\x8b")
+    folder = Runs(all_logs.folder, files=str(all_logs.folder))
+    assert (folder.run(), folder.notes) == ([], {})
 
 
 _STEPS = st.lists(st.sampled_from(["write", "write", "open", "rotate", "compress", "run"]), max_size=25)

@@ -380,6 +380,10 @@ class TestCheck:
     def test_exactly_one_of_file_and_files(self, props: dict[str, str], errors: list[str]) -> None:
         assert list(FileStreamSourceConnector.validate(props)) == errors
 
+    @pytest.mark.parametrize(("key", "errors"), [("file", ["on.replaced"]), ("files", [])])
+    def test_copies_of_truncated_logs_are_only_found_by_a_pattern(self, key: str, errors: list[str]) -> None:
+        assert list(FileStreamSourceConnector.validate({key: "/a", "on.replaced": "copytruncate"})) == errors
+
 
 class TestFolder:
     def test_what_is_skipped_is_in_the_report(self, tmp_path: Path) -> None:

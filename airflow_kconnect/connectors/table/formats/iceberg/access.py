@@ -202,7 +202,8 @@ class TableAccess:
                     builder.create()
             except (Py4JError, PySparkException) as error:
                 if is_invalid(error):
-                    text = f"{self.subject} cannot be created: {text_of(error)}: choose a name that the catalog allows"
+                    what = f"{self.subject} cannot be created: {text_of(error)}"
+                    text = f"{what}: choose a name and properties that the catalog allows"
                     raise ConfigError({"table.name.format": [text]}) from error
                 if not is_there(error):
                     raise
