@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from airflow_kconnect.places.registry import open_place
 FINISHED, ERROR = "finished.path", "error.path"
 FORGOTTEN = {"files": "forgotten"}
 """The source partition under which the columns of files are kept that are gone."""
+_IS_ABOVE = "must not be `directory`, nor a folder above it: files would be read again"
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -47,7 +48,8 @@ class Tidying:
     def check(self, source: Place) -> None:
         """Called before a run plans anything.
 
-        :raises ConfigError: files cannot be written there, or not be removed where they are.
+        :raises ConfigError: files cannot be written there, or not be removed where they are; or a link leads back to
+            their own folder, where each would be taken for its copy.
         """
         is_folder = source.at.scheme == LOCAL and (self.policy in (DELETE, *MOVES) or self.error is not None)
         if is_folder and not os.access(source.at.path, os.W_OK | os.X_OK):
@@ -55,6 +57,8 @@ class Tidying:
             raise ConfigError({"directory": [text]})
         for key, place in ((FINISHED, self.finished), (ERROR, self.error)):
             if place is not None:
+                if _below(_real(place.at), _real(source.at)) is not None:
+                    raise ConfigError({key: [_IS_ABOVE]})
                 try:
                     place.check()
                 except ConfigError as error:  # a place calls its key `directory`
@@ -148,7 +152,12 @@ def _warnings(moved: Moved) -> list[RunWarning]:
 
 def excluded(source: Address, others: Iterable[Address]) -> tuple[str, ...]:
     """Folders below a place which are others: what is there is not read."""
-    return tuple(f"{name}/" for other in others if (name := _below(source, other)))
+    return tuple(f"{name}/" for other in others if (name := _below(_real(source), _real(other))))
+
+
+def _real(at: Address) -> Address:
+    """A folder without the links in its path."""
+    return replace(at, path=os.path.realpath(at.path)) if at.scheme == LOCAL else at
 
 
 def _below(at: Address, other: Address) -> str | None:
@@ -176,7 +185,7 @@ def path_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         if other.scheme != source.scheme:
             problems[key] = [f"is {other}, in another store than `directory`"]
         elif _below(other, source) is not None:
-            problems[key] = ["must not be `directory`, nor a folder above it: files would be read again"]
+            problems[key] = [_IS_ABOVE]
     return problems
 
 

@@ -212,6 +212,26 @@ def test_folders_elsewhere_and_below_are_allowed(path: str) -> None:
     assert FilesSourceConnector.validate(props) == {}
 
 
+@pytest.mark.parametrize("target", ["link/in", "link", "in/../in"])
+def test_folders_that_are_or_hold_the_directory_by_a_link_are_found_before_the_run(runs: Runs, target: str) -> None:
+    root, runs.folder = runs.folder, runs.folder / "in"
+    runs.folder.mkdir()
+    (root / "link").symlink_to(root)
+    with pytest.raises(ConfigError) as error:
+        runs.connector(**{"cleanup.policy": "MOVE", "finished.path": f"{root}/{target}"}).check()
+    assert list(error.value.errors) == ["finished.path"]
+
+
+def test_what_was_moved_below_the_directory_by_way_of_a_link_is_not_read_again(runs: Runs) -> None:
+    root, runs.folder = runs.folder, runs.folder / "in"
+    (root / "link").symlink_to(root)
+    runs.put("a.csv", "a\n1\n")
+    target = str(root / "link/in/done")
+    assert runs.read(**move(runs, finished_path=target)) == [{"a": 1}]
+    assert runs.read(**move(runs, finished_path=target)) == []
+    assert names_below(runs.folder) == ["done/a.csv"]
+
+
 def test_a_target_that_cannot_be_written_is_found_before_the_run(runs: Runs) -> None:
     blocked = runs.put("file", "x")
     keys = {"cleanup.policy": "MOVE", "finished.path": f"{blocked}/done"}
