@@ -52,7 +52,7 @@ class LocalPlace(Place):
                 opened = path.open("rb")
             except FileNotFoundError as error:
                 raise DataError(f"{path} was removed after it was found: run again") from error
-        if _version(os.fstat(opened.fileno())) != file.version:
+        if not _is_of(os.fstat(opened.fileno()), file):
             opened.close()
             raise DataError(f"{path} was replaced or changed after it was found: run again")
         return opened
@@ -104,7 +104,7 @@ class LocalPlace(Place):
                 if error.errno not in _NO_LINKS:
                     raise
                 return super().copy(source, file, name)
-            if _version(new.stat()) == file.version:
+            if _is_of(new.stat(), file):
                 return True
             new.unlink()
         return False
@@ -120,7 +120,7 @@ class LocalPlace(Place):
                 path.rename(hidden)
             except FileNotFoundError:
                 return False
-            if _version(hidden.stat()) == file.version:
+            if _is_of(hidden.stat(), file):
                 hidden.unlink()
                 return True
             if path.exists():
@@ -212,3 +212,8 @@ def _below(folder: Path, above: str, begin: str, *, hidden: bool) -> Iterator[st
 
 def _version(status: os.stat_result) -> str:
     return f"{status.st_ino}-{status.st_mtime_ns}"
+
+
+def _is_of(status: os.stat_result, file: PlacedFile) -> bool:
+    """Whether it is that of a file as it was seen."""
+    return (_version(status), status.st_size) == (file.version, file.size)

@@ -58,13 +58,12 @@ class Part:
         """:raises ConnectError: an `UnreadableFile` is one of those whose file is damaged."""
         if self.unreadable is not None:
             raise UnreadableFile(self.unreadable)
-        if self.is_empty:
-            return
-        with unreadable(self.source):
-            for rows in opened(self.source).rows(self.columns, self.begin, self.end):
-                self.source.check_unchanged()  # rows are committed before the part has ended
-                yield rows
-        self.source.check_unchanged()
+        if not self.is_empty:
+            with unreadable(self.source):
+                for rows in opened(self.source).rows(self.columns, self.begin, self.end):
+                    self.source.check_unchanged()  # rows are committed before the part has ended
+                    yield rows
+        self.source.check_unchanged()  # what was empty, too: its offset says that it was read
 
     def at(self, row: int) -> str:
         """Where a row is, for messages."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
 
 import pytest
@@ -70,6 +71,17 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_even_if_bad_files_are_
     runs.put("a.csv", "a\n1\n2\n")
     [cell] = next(batches).column("error").to_pylist()
     assert record_error(cell) is None
+    assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
+
+
+def test_an_empty_file_that_is_filled_before_it_is_read_is_an_error(runs: Runs) -> None:
+    path = runs.put("a.csv", "")
+    connector = runs.connector()
+    [split] = runs.plan(connector).splits
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    path.write_text("a\n1\n")
+    os.utime(path, ns=times)  # as within a tick of the clock
+    [cell] = next(connector.batches([(0, split, split.start)]).read(0)).column("error").to_pylist()
     assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
 
 

@@ -82,6 +82,20 @@ def test_a_file_that_was_changed_after_it_was_read_stays(runs: Runs) -> None:
     assert (runs.folder / "b.csv").read_text() == "a\n3\n"
 
 
+@pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
+def test_a_file_that_has_grown_within_a_tick_of_the_clock_stays(runs: Runs, policy: str) -> None:
+    path = runs.put("a.txt", "1\n")
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+
+    def grow() -> None:
+        path.write_text("1\n2\n")
+        os.utime(path, ns=times)
+
+    target = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
+    assert runs.read(before_tidying=grow, cleanup_policy=policy, **target) == ["1"]
+    assert path.read_text() == "1\n2\n"
+
+
 def test_a_file_that_is_moved_away_meanwhile_is_no_error(runs: Runs) -> None:
     path = runs.put("a.csv", "a\n1\n")
     runs.read(before_tidying=path.unlink, **move(runs))
