@@ -13,7 +13,7 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, PlanContext
 from airflow_kconnect.connectors.record_files.config import AUTO, FAIL, IGNORE, ORDERS, SKIP
-from airflow_kconnect.connectors.record_files.offsets import begins, changed, is_of, partition_of
+from airflow_kconnect.connectors.record_files.offsets import begins, changed, is_of, partition_of, reached
 from airflow_kconnect.places.address import LOCAL
 from airflow_kconnect.places.base import Place, PlacedFile
 
@@ -70,11 +70,13 @@ class Selected:
     """Files of a place.
 
     :param to_read: those that are new or were not read to their ends. :param read: those that were, with their offsets.
+    :param former: by the name of a file: those that it had before, and under which something is known of it.
     :param notes: for the report: how many were left out and why.
     """
 
     to_read: list[Start] = field(default_factory=list)
     read: list[tuple[PlacedFile, Offset]] = field(default_factory=list)
+    former: dict[str, list[str]] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
 
 
@@ -89,15 +91,17 @@ def select(place: Place, rules: Rules, context: PlanContext) -> Selected:
     # Renamed files first: what is known of them must not be replaced before it is noted under their new names.
     for file in sorted(rules.ordered(files), key=renames.has_none):
         offset = context.offset(partition_of(file.name))
-        if offset is not None and is_of(file, offset):
+        if former := renames.former(file):
+            selected.former[file.name] = [name for name in former if name != file.name]
+        if (known := renames.offset_of(file)) is not None:
+            selected.notes["renamed_files"] += 1
+            begin, rows = begins(known) or (None, 0)
+            selected.to_read.append(Start(file, begin, rows, known))
+        elif offset is not None and is_of(file, offset):
             if (start := begins(offset)) is None:
                 selected.read.append((file, offset))
             else:
                 selected.to_read.append(Start(file, *start, offset))
-        elif (known := renames.offset_of(file)) is not None:
-            selected.notes["renamed_files"] += 1
-            begin, rows = begins(known) or (None, 0)
-            selected.to_read.append(Start(file, begin, rows, known))
         elif offset is not None and not renames.has_left(offset) and rules.on_changed in (FAIL, IGNORE):
             if rules.on_changed == FAIL:
                 raise changed(place.uri(file.name))
@@ -119,31 +123,38 @@ class _Renames:
         self._place, self._context, self._files = place, context, files
         self._is_local = place.at.scheme == LOCAL
         self._looks = rules.on_renamed == SKIP or (rules.on_renamed == AUTO and self._is_local)
-        self._found: dict[str, Offset | None] = {}
+        self._former: dict[str, dict[str, Offset]] = {}
 
     def has_none(self, file: PlacedFile) -> bool:
         """For an order with renamed files first."""
         return self.offset_of(file) is None
 
     def offset_of(self, file: PlacedFile) -> Offset | None:
-        """What is known of a file that has no offset of its own and had another name."""
-        if file.name not in self._found:
-            self._found[file.name] = self._offset_of(file)
-        return self._found[file.name]
+        """What is known of a file under names that it had, if that is more than under the name that it has."""
+        if not (former := self.former(file)):
+            return None
+        offset, own = max(former.values(), key=reached), self._context.offset(partition_of(file.name))
+        if own is not None and is_of(file, own) and reached(own) >= reached(offset):
+            return None
+        return {**offset, "version": file.version}
+
+    def former(self, file: PlacedFile) -> dict[str, Offset]:
+        """Names that a file had, with their offsets: a run that was killed may have left several."""
+        if file.name not in self._former:
+            self._former[file.name] = self._former_of(file) if self._looks else {}
+        return self._former[file.name]
 
     def has_left(self, offset: Offset) -> bool:
         """Whether the file of an offset is there under another name: then the one that has its name now is new."""
         return self._looks and self._identity(offset["version"]) in self._present
 
-    def _offset_of(self, file: PlacedFile) -> Offset | None:
-        own = self._context.offset(partition_of(file.name)) if self._looks else None
-        if not self._looks or (own is not None and is_of(file, own)):
-            return None
+    def _former_of(self, file: PlacedFile) -> dict[str, Offset]:
+        former = {}
         for name, offset in self._known.get(self._identity(file.version), ()):
             there = self._place.find(name) if name != file.name else file
             if there is None or not is_of(there, offset):
-                return {**offset, "version": file.version}
-        return None
+                former[name] = offset
+        return former
 
     @cached_property
     def _known(self) -> dict[str, list[tuple[str, Offset]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -97,6 +97,8 @@ class Tidier:
         self._source, self._tidying = source, tidying
         self._planned: dict[str, PlacedFile] = {}
         self._left: list[tuple[PlacedFile, Offset]] = []
+        self._former: dict[str, list[str]] = {}
+        self._read: set[str] = set()
         self._facts: dict[str, Mapping[str, Any]] = {}
         self._notes: Counter[str] = Counter()
 
@@ -104,26 +106,35 @@ class Tidier:
         """A plan was made. :param facts: of all files, also those of this plan."""
         self._planned = {start.file.name: start.file for start in selected.to_read}
         self._left = [(file, offset) for file, offset in selected.read if self._tidying.wants(offset)]
+        self._former, self._read = selected.former, {file.name for file, _ in selected.read}
         self._facts = dict(facts)
 
-    def tidied(self, offsets: Iterable[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
+    def tidied(self, offsets: Sequence[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
         """Files of these offsets, and what earlier runs have left, leave their place. What is of an earlier run's plan
         is left to the plan that follows.
         """
         seen = ((self._planned.get(partition.get("file", "")), offset) for partition, offset in offsets)
         read = [(file, offset) for file, offset in seen if file and offset.get("done") and is_of(file, offset)]
         moves = self._tidying.moves([*self._left, *read])
+        outdated = self._outdated({partition.get("file", "") for partition, _ in offsets})
         self._left = []
-        if not moves:
+        if not moves and not outdated:
             return None
         moved = move_all(self._source, moves)
         gone = {file.name for file in moved.files}
         self._notes.update(
             "removed_files" if move.target is None else "moved_files" for move in moves if move.file.name in gone
         )
-        forgotten = tuple(partition_of(name) for name in sorted(gone))
+        forgotten = tuple(partition_of(name) for name in sorted(gone | outdated))
         facts = (FORGOTTEN, self._kept(map(partition_identity, forgotten))) if forgotten else None
         return Tidied(dict(self._notes), tuple(_warnings(moved)), forgotten, facts)
+
+    def _outdated(self, committed: set[str]) -> set[str]:
+        """Names that files no longer have which are known under their new names by now: a file that gets one of them is
+        a new one, and one that gets its old name back has not lost what was read since.
+        """
+        known = (name for file in committed | self._read for name in self._former.get(file, ()))
+        return {name for name in known if name not in committed}
 
     def _kept(self, forgotten: Iterable[str]) -> dict[str, Any]:
         """What files say about columns that are forgotten now or were before: types stay what they are."""

@@ -52,6 +52,40 @@ class TestRenamedFiles:
         path.rename(runs.folder / "a.csv")
         assert runs.read() == []
 
+    def test_that_get_their_old_names_back_are_not_read_from_where_they_had_lost_them(self, runs: Runs) -> None:
+        path, other = runs.put("a.csv", "a\n1\n2\n"), runs.folder / "b.csv"
+        runs.read(most=1)
+        path.rename(other)
+        assert runs.read() == [{"a": 2}]
+        other.rename(path)
+        assert runs.read() == []
+
+    def test_that_get_their_old_names_back_after_a_kill_are_not_either(self, runs: Runs) -> None:
+        path, other = runs.put("a.csv", "a\n1\n2\n"), runs.folder / "b.csv"
+        runs.read(most=1)
+        path.rename(other)
+        assert runs.read(tidied=False) == [{"a": 2}]
+        other.rename(path)
+        assert runs.read() == []
+
+    def test_are_known_under_one_name(self, runs: Runs) -> None:
+        runs.put("a.csv", "a\n1\n")
+        runs.read()
+        (runs.folder / "a.csv").rename(runs.folder / "b.csv")
+        runs.read()
+        assert list(runs.offsets) == ['{"file":"b.csv"}']
+
+    @pytest.mark.parametrize("tidied", [True, False])
+    def test_that_were_moved_leave_their_names_to_new_files(self, runs: Runs, tidied: bool) -> None:
+        keys: dict[str, Any] = {"cleanup_policy": "MOVE", "finished_path": str(runs.folder / "done")}
+        path = runs.put("a.csv", "a\n1\n2\n")
+        runs.read(most=1, **keys)
+        path.rename(runs.folder / "b.csv")
+        runs.read(tidied=tidied, **keys)
+        runs.read(**keys)
+        runs.put("a.csv", "a\n5\n")
+        assert runs.read(**keys) == [{"a": 5}]
+
     def test_are_new_ones_if_the_configuration_says_so(self, runs: Runs) -> None:
         path = runs.put("a.csv", "a\n1\n")
         runs.read()
