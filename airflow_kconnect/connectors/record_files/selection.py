@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ class Rules:
     """What the configuration says about it.
 
     :param excluded: folders below the place, each with a slash at its end, in which files are that were read.
+    :param leaves: by its offset, whether a file leaves its place.
     """
 
     pattern: str = ".*"
@@ -31,6 +32,7 @@ class Rules:
     minimum_age_ms: int = 0
     order: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    leaves: Callable[[Offset], bool] = lambda _: False
 
     def wants(self, name: str) -> bool:
         """Whether a file of this name is one to be read."""
@@ -71,12 +73,15 @@ class Selected:
 
     :param to_read: those that are new or were not read to their ends. :param read: those that were, with their offsets.
     :param former: by the name of a file: those that it had before, and under which something is known of it.
+    :param gone: names of files that have left their place, and whose offsets are still there: the run that had moved
+        them was killed.
     :param notes: for the report: how many were left out and why.
     """
 
     to_read: list[Start] = field(default_factory=list)
     read: list[tuple[PlacedFile, Offset]] = field(default_factory=list)
     former: dict[str, list[str]] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
     notes: Counter[str] = field(default_factory=Counter)
 
 
@@ -109,7 +114,18 @@ def select(place: Place, rules: Rules, context: PlanContext) -> Selected:
             selected.notes["young_files"] += 1
         else:
             selected.to_read.append(Start(file, 0, 0))
+    selected.gone = set(_gone(place, rules, context, {file.name for file in files}))
+    selected.gone.difference_update(*selected.former.values())
     return selected
+
+
+def _gone(place: Place, rules: Rules, context: PlanContext, there: set[str]) -> Iterator[str]:
+    """:param there: names of files, which need not be looked for."""
+    for partition, offset in context.offsets.items():
+        if offset.get("done") and rules.leaves(offset):
+            name = json.loads(partition).get("file")
+            if isinstance(name, str) and name not in there and place.find(name) is None:
+                yield name
 
 
 class _Renames:

@@ -126,6 +126,7 @@ class FilesSourceConnector(NativeSourceConnector):
             minimum_age_ms=values["file.minimum.age.ms"],
             order=tuple(values["files.sort.attributes"]),
             excluded=excluded(self._place.at, others),
+            leaves=self._tidying.wants,
         )
 
     def check(self) -> None:
@@ -140,7 +141,7 @@ class FilesSourceConnector(NativeSourceConnector):
     def nothing_new(self, context: PlanContext) -> SourcePlan | None:
         """Files are listed, and none of them is opened."""
         selected = self._selected(context)
-        is_left = any(self._tidying.wants(offset) for _, offset in selected.read)
+        is_left = bool(selected.gone) or any(self._tidying.wants(offset) for _, offset in selected.read)
         return None if selected.to_read or is_left else SourcePlan((), dict(selected.notes))
 
     def unread(self, context: PlanContext) -> list[str]:

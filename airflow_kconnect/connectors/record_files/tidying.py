@@ -99,6 +99,7 @@ class Tidier:
         self._left: list[tuple[PlacedFile, Offset]] = []
         self._former: dict[str, list[str]] = {}
         self._read: set[str] = set()
+        self._gone: set[str] = set()
         self._facts: dict[str, Mapping[str, Any]] = {}
         self._notes: Counter[str] = Counter()
 
@@ -107,6 +108,7 @@ class Tidier:
         self._planned = {start.file.name: start.file for start in selected.to_read}
         self._left = [(file, offset) for file, offset in selected.read if self._tidying.wants(offset)]
         self._former, self._read = selected.former, {file.name for file, _ in selected.read}
+        self._gone = selected.gone
         self._facts = dict(facts)
 
     def tidied(self, offsets: Sequence[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
@@ -130,11 +132,11 @@ class Tidier:
         return Tidied(dict(self._notes), tuple(_warnings(moved)), forgotten, facts)
 
     def _outdated(self, committed: set[str]) -> set[str]:
-        """Names that files no longer have which are known under their new names by now: a file that gets one of them is
-        a new one, and one that gets its old name back has not lost what was read since.
+        """Names of files that have left, or that are known under new names by now: a file that gets one of them is a
+        new one, and one that gets its old name back has not lost what was read since.
         """
-        known = (name for file in committed | self._read for name in self._former.get(file, ()))
-        return {name for name in known if name not in committed}
+        former = (self._former.get(name, ()) for name in committed | self._read)
+        return self._gone.union(*former) - committed
 
     def _kept(self, forgotten: Iterable[str]) -> dict[str, Any]:
         """What files say about columns that are forgotten now or were before: types stay what they are."""

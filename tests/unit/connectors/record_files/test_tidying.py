@@ -110,6 +110,28 @@ def test_a_name_can_be_used_again_since_offsets_of_moved_files_are_forgotten(run
     assert runs.read(**move(runs)) == [{"a": 2}]
 
 
+@pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
+def test_offsets_of_files_that_a_killed_run_had_moved_are_forgotten_by_the_next_one(runs: Runs, policy: str) -> None:
+    keys = move(runs) if policy == "MOVE" else {"cleanup_policy": "DELETE"}
+    path = runs.put("a.csv", "a\n1\n")
+    runs.read(tidied=False, **keys)
+    path.unlink()
+    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
+    connector = runs.connector(**{key.replace("_", "."): value for key, value in keys.items()})
+    assert connector.nothing_new(context) is None
+    runs.read(**keys)
+    runs.put("a.csv", "a\n2\n")
+    assert runs.read(**keys) == [{"a": 2}]
+
+
+def test_offsets_of_files_that_are_gone_stay_where_files_stay(runs: Runs) -> None:
+    path = runs.put("a.csv", "a\n1\n")
+    runs.read()
+    path.unlink()
+    runs.read()
+    assert list(runs.offsets) == ['{"file":"a.csv"}']
+
+
 def test_nothing_in_the_target_is_overwritten(runs: Runs) -> None:
     for n in range(3):
         runs.put("a.csv.gz", f"a\n{n}\n")
