@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import error_cell, stage_prefix
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, Union, single
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.record_files.config import BY_BYTES
@@ -79,6 +79,9 @@ def unreadable(source: Source) -> Iterator[None]:
     """
     try:
         yield
+    except MemoryError as error:  # Arrow's is also one of those of damaged files
+        text = f"cannot read {source.name}: there is not enough memory; run again with more, or with fewer cores"
+        raise RetriableError(text) from error
     except _DAMAGED as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise system_error(f"cannot read {source.name}", error) from error
