@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.record_files.planning import KnownTypes
 
 _PLAN_BYTES = 600_000
-"""What splits say about their columns, so that a plan fits into a record of Kafka."""
+"""What a plan may say about its splits, so that it fits into a record of Kafka: names and columns may be long."""
 _FILE_BYTES = 200_000
 """What those of one file may say at most: there are fewer of them, and larger ones, if it has many columns."""
 
@@ -165,7 +166,7 @@ class FilesSourceConnector(NativeSourceConnector):
                 full = notes["more"] = True
                 break
             parts = list(self._splits(start, known, context))
-            held += len(json.dumps([part.detail for part in parts]))
+            held += len(json.dumps([asdict(part) for part in parts]))
             splits += parts
         new = ((split.source_partition, self.facts(split)) for split in splits)
         facts = {partition_identity(partition): facts for partition, facts in new if facts}

@@ -6,15 +6,18 @@ import json
 import os
 from dataclasses import asdict
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connectors.record_files import source
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from tests.unit.connectors.record_files.conftest import Runs
 
 
@@ -85,6 +88,20 @@ def test_an_empty_file_that_is_filled_before_it_is_read_is_an_error(runs: Runs) 
     assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
 
 
+def test_a_lack_of_memory_is_no_damage_of_a_file(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object, **keys: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    pq.write_table(pa.table({"a": [1]}), runs.folder / "a.parquet")
+    connector = runs.connector(**{"errors.tolerance": "all"})
+    [split] = runs.plan(connector).splits
+    batches = connector.batches([(0, split, split.start)])
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", exhausted)
+    [cell] = next(batches.read(0)).column("error").to_pylist()
+    assert record_error(cell) is None
+    assert isinstance(error_from_column(cell, ""), RetriableError)
+
+
 def test_no_row_follows_a_change_of_the_file_since_rows_are_committed_before_its_end(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +154,15 @@ def test_the_plan_of_a_large_file_fits_into_a_record(runs: Runs, columns: int) -
     assert len(json.dumps([asdict(split) for split in splits])) < 500_000
     assert [split.detail["begin"] for split in splits[1:]] == [split.detail["end"] for split in splits[:-1]]
     assert splits[-1].detail["end"] == len(text)
+
+
+def test_the_plan_of_files_with_long_names_fits_into_a_record(runs: Runs) -> None:
+    folder = "/".join(["ж" * 100] * 5)
+    for n in range(300):
+        runs.put(f"{folder}/{n}.txt", "x\n")
+    plan = runs.plan(runs.connector())
+    assert plan.full
+    assert len(PlanRecord("plan", "run", len(plan.splits), plan.splits).encode()) < 900_000
 
 
 def test_files_with_other_columns_have_shapes_of_their_own(runs: Runs) -> None:
