@@ -209,6 +209,7 @@ class FilesSourceConnector(NativeSourceConnector):
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         """A file that has changed since a plan was made is read from its beginning, or fails the run."""
         versions: dict[str, str | None] = {}
+        names: dict[str, str] | None = None
         given_up = set()
         self._renamed.clear()
         for index, split in splits:
@@ -218,7 +219,8 @@ class FilesSourceConnector(NativeSourceConnector):
                 versions[name] = None if found is None else found.version
             if versions[name] == split.detail["version"]:
                 continue
-            if (other := self._now_named(split.detail["version"])) is not None:
+            names = self._names() if names is None else names
+            if (other := names.get(split.detail["version"])) is not None:
                 self._renamed[name] = other
                 continue
             if self._on_changed != RESTART:
@@ -226,11 +228,11 @@ class FilesSourceConnector(NativeSourceConnector):
             given_up.add(index)
         return given_up
 
-    def _now_named(self, version: str) -> str | None:
-        """The name of a file that was renamed in a folder."""
+    def _names(self) -> dict[str, str]:
+        """The names of files by their versions, by which one that was renamed is found in a folder."""
         if self._place.at.scheme != LOCAL or self.config_values["on.renamed"] == READ:
-            return None
-        return next((file.name for file in self._place.files() if file.version == version), None)
+            return {}
+        return {file.version: file.name for file in self._place.files()}
 
     def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
         from airflow_kconnect.connectors.record_files.opening import file_of

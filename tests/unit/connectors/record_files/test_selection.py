@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,6 +21,7 @@ from airflow_kconnect.connectors.record_files.selection import Rules, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
+from airflow_kconnect.places.local import LocalPlace
 from tests.unit.connectors.record_files.conftest import Runs
 
 
@@ -106,6 +108,24 @@ class TestRenamedFiles:
         assert connector.recheck([(0, split)]) == set()
         frame = connector.batches([(0, split, split.start)])
         assert [row for batch in frame.read(0) for row in batch.column("value_0").to_pylist()] == [{"a": 1}]
+
+    def test_are_found_by_one_listing_for_all_of_an_unfinished_plan(
+        self, runs: Runs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        paths = [runs.put(f"{n}.csv", "a\n1\n") for n in range(5)]
+        connector = runs.connector()
+        splits = runs.plan(connector).splits
+        for path in paths:
+            path.rename(f"{path}.new.csv")
+        listed = Counter[str]()
+        files = LocalPlace.files
+
+        def counted(self: LocalPlace, *args: Any, **keys: Any) -> Iterator[PlacedFile]:
+            listed["times"] += 1
+            return files(self, *args, **keys)
+
+        monkeypatch.setattr(LocalPlace, "files", counted)
+        assert (connector.recheck(list(enumerate(splits))), listed["times"]) == (set(), 1)
 
     def test_are_moved_under_their_new_names(self, runs: Runs) -> None:
         path = runs.put("a.csv", "a\n1\n")
