@@ -97,7 +97,7 @@ class LocalPlace(Place):
         with named_errors(new):
             new.parent.mkdir(parents=True, exist_ok=True)
             try:
-                os.link(old, new)
+                os.link(os.path.realpath(old), new)  # a link to it may not be one from there
             except (FileNotFoundError, FileExistsError):
                 return False
             except OSError as error:

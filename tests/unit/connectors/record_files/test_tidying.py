@@ -179,6 +179,17 @@ def test_bad_records_of_earlier_runs_count(runs: Runs) -> None:
     assert names_below(runs.folder) == ["bad/a.csv"]
 
 
+def test_of_a_link_the_file_is_kept_and_the_link_is_removed(runs: Runs) -> None:
+    root = runs.folder
+    runs.put("other/a.csv", "a\n1\n")
+    runs.folder /= "in"
+    runs.folder.mkdir()
+    (runs.folder / "a.csv").symlink_to("../other/a.csv")
+    assert runs.read(**move(runs, finished_path=str(root / "far/away"))) == [{"a": 1}]
+    assert (names_below(root), runs.warnings) == (["far/away/a.csv", "other/a.csv"], [])
+    assert (root / "far/away/a.csv").read_text() == "a\n1\n"
+
+
 def test_another_file_system_gets_copies(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_link(*_: object) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
