@@ -117,7 +117,8 @@ def _define_files(config: ConfigDef) -> None:
                       documentation="Absolute path of the folder with the files, which the driver and all executors "
                       "see; or an address in a store. Folders below it belong to it.", example="s3://bucket/in")
         .define("input.file.pattern", Type.STRING, ".*", high, "Regular expression that the whole name of a file must "
-                "match, without its folders. Names that begin with a dot or with `_` are left out in any case.",
+                "match, without its folders. Names that begin with a dot or with `_` are left out in any case, "
+                "and what is in folders with such names.",
                 validator=LambdaValidator(_pattern_problem), example=r"orders-\d+\.csv")
         .define("topic", Type.STRING, importance=high, validator=NonEmptyString(),
                 documentation="Topic of the records.", example="orders")

@@ -36,9 +36,10 @@ class Rules:
 
     def wants(self, name: str) -> bool:
         """Whether a file of this name is one to be read."""
-        _, _, own = name.rpartition("/")
-        named = not own.startswith("_") and self._pattern.fullmatch(own) is not None
-        return named and not name.startswith(self.excluded)
+        *folders, own = name.split("/")
+        # What Spark and Hadoop are still writing is in such folders; one of theirs with a value is a part of a table.
+        hidden = own.startswith("_") or any(each.startswith("_") and "=" not in each for each in folders)
+        return not hidden and self._pattern.fullmatch(own) is not None and not name.startswith(self.excluded)
 
     def ordered(self, files: Sequence[PlacedFile]) -> list[PlacedFile]:
         """Files in the order in which they are read."""

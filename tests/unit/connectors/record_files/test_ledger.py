@@ -124,6 +124,12 @@ def test_hidden_files_and_others_than_the_pattern_are_left_out(runs: Runs) -> No
     assert runs.read(input_file_pattern=r".*\.csv") == [{"a": 1}]
 
 
+def test_folders_in_which_jobs_are_still_writing_are_left_out(runs: Runs) -> None:
+    for n, name in enumerate(("_temporary/0/a.csv", ".x/a.csv", "b/_tmp/a.csv", "_day=1/a.csv", "b/a_/a.csv")):
+        runs.put(name, f"a\n{n}\n")
+    assert runs.read() == [{"a": 3}, {"a": 4}]
+
+
 def test_a_name_that_says_no_format_is_an_error_that_says_what_to_do(runs: Runs) -> None:
     runs.put("a.dat", "a\n1\n")
     with pytest.raises(DataError, match=r"/a\.dat has a name that does not say what it is: set `format`"):
