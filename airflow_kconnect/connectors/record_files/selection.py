@@ -7,7 +7,8 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,8 @@ from airflow_kconnect.connectors.record_files.config import AUTO, FAIL, IGNORE, 
 from airflow_kconnect.connectors.record_files.offsets import begins, changed, is_of, partition_of, reached
 from airflow_kconnect.places.address import LOCAL
 from airflow_kconnect.places.base import Place, PlacedFile
+
+_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,22 @@ class Selected:
     former: dict[str, list[str]] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     notes: Counter[str] = field(default_factory=Counter)
+
+    def after(self, count: int) -> Selected:
+        """What is left when that many files are planned."""
+        return Selected(self.to_read[count:], former=self.former)
+
+
+def still_there(place: Place, selected: Selected, most: int | None) -> Selected:
+    """What an earlier plan of the run has left, without files that are not there as they were seen.
+
+    :param most: at most so many of the first ones are looked at: a plan has no more.
+    """
+    first = selected.to_read[:most]
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-look") as pool:
+        found = pool.map(place.has, (start.file for start in first))
+    kept = [start for start, is_there in zip(first, found, strict=True) if is_there]
+    return replace(selected, to_read=[*kept, *selected.after(len(first)).to_read])
 
 
 def select(place: Place, rules: Rules, context: PlanContext) -> Selected:

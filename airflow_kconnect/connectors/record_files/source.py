@@ -43,7 +43,7 @@ from airflow_kconnect.connectors.record_files.offsets import (
     partition_of,
     with_bad,
 )
-from airflow_kconnect.connectors.record_files.selection import Rules, Selected, Start, select
+from airflow_kconnect.connectors.record_files.selection import Rules, Selected, Start, select, still_there
 from airflow_kconnect.connectors.record_files.tidying import Tidier, Tidying, excluded, path_problems, tidying_of
 from airflow_kconnect.places.address import LOCAL, address, dataset
 from airflow_kconnect.places.base import Place, PlacedFile
@@ -70,6 +70,8 @@ class FilesSourceConnector(NativeSourceConnector):
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
         self._renamed: dict[str, str] = {}  # since an unfinished plan was made
+        self._rest: Selected | None = None
+        """What the last plan of this run did not hold: files are not listed for each plan."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -157,17 +159,19 @@ class FilesSourceConnector(NativeSourceConnector):
 
         self._renamed.clear()  # a new plan knows files by the names that they have now
         known = KnownTypes(self._settings, context.facts)
+        rest, self._rest = self._rest, None
+        selected = self._selected(context) if rest is None else still_there(self._place, rest, context.plan_splits)
         splits: list[Split] = []
-        held, full = 0, False
-        selected = self._selected(context)
-        notes: dict[str, Any] = dict(selected.notes)
+        taken, held = 0, 0
         for start in selected.to_read:
             if len(splits) >= (context.plan_splits or len(splits) + 1) or held > _PLAN_BYTES:
-                full = notes["more"] = True
+                self._rest = selected.after(taken)
                 break
             parts = list(self._splits(start, known, context))
-            held += len(json.dumps([asdict(part) for part in parts]))
+            taken, held = taken + 1, held + len(json.dumps([asdict(part) for part in parts]))
             splits += parts
+        full = self._rest is not None or rest is not None  # a last listing finds what was changed meanwhile
+        notes: dict[str, Any] = {**selected.notes, "more": True} if full else dict(selected.notes)
         new = ((split.source_partition, self.facts(split)) for split in splits)
         facts = {partition_identity(partition): facts for partition, facts in new if facts}
         self._tidier.planned(selected, {**context.facts, **facts})

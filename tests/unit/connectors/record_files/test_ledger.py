@@ -13,10 +13,13 @@ import pytest
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files import source
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
+from airflow_kconnect.connectors.record_files.selection import Rules, Selected, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.places.base import Place
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from tests.unit.connectors.record_files.conftest import Runs
 
@@ -241,3 +244,31 @@ def test_a_plan_that_is_full_says_so(runs: Runs, monkeypatch: pytest.MonkeyPatch
     assert (plan.full, plan.notes, 1 < len(plan.splits) < 20) == (True, {"more": True}, True)
     assert [row["id"] for _ in range(20) for row in runs.read()] == list(range(20))
     assert not runs.plan(runs.connector()).full
+
+
+def test_files_are_listed_once_for_all_plans_of_a_run_and_once_at_its_end(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_PLAN_BYTES", 500)
+    for n in range(10):
+        runs.put(f"{n}.txt", "x\n")
+    connector, planned = runs.connector(), list[str]()
+    listings: list[Selected] = []
+
+    def counted(place: Place, rules: Rules, context: PlanContext) -> Selected:
+        listings.append(select(place, rules, context))
+        return listings[-1]
+
+    monkeypatch.setattr(source, "select", counted)
+    plan = runs.plan(connector)
+    runs.put("8.txt", "x\ny\n")  # it is not read as it was seen
+    runs.put("a.txt", "x\n")
+    while True:
+        planned += [split.source_partition["file"] for split in plan.splits]
+        for split in plan.splits:
+            identity = partition_identity(split.source_partition)
+            runs.offsets[identity] = connector.offset(split, split.end)
+        if not plan.full:
+            break
+        plan = runs.plan(connector)
+    assert (planned, len(listings)) == ([f"{n}.txt" for n in (0, 1, 2, 3, 4, 5, 6, 7, 9, 8, "a")], 2)
