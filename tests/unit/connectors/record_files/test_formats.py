@@ -185,6 +185,17 @@ def test_texts_of_which_some_look_like_times_are_of_one_type(runs: Runs, between
     assert [row["a"] for row in runs.read()] == ["2026-01-02 03:04:05", "x"]
 
 
+def test_json_integers_beyond_64_bits_are_decimals(runs: Runs) -> None:
+    large = 2**64 + 1
+    runs.put("a.json", f'{{"a":{large},"b":[{{"c":[1,-{large}]}}],"d":1.5}}\n{{"a":null,"d":{large}}}\n{{"a":2}}\n')
+    found = runs.read()
+    assert [row["a"] for row in found] == [Decimal(large), None, Decimal(2)]
+    assert found[0]["b"] == [{"c": [Decimal(1), Decimal(-large)]}]
+    assert [row["d"] for row in found] == [1.5, float(large), None]
+    runs.put("b.json", f'{{"a":{large + 1}}}\n')
+    assert runs.read()[0]["a"] == Decimal(large + 1)
+
+
 def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":"x"}\n')
     with pytest.raises(DataError, match=r"values of several types .*: give their types in `schema.types`"):
