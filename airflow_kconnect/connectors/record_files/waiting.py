@@ -23,6 +23,8 @@ class _Files(Protocol):
 
     def unread(self, context: PlanContext) -> list[str]: ...
 
+    def finished(self) -> None: ...
+
 
 @dataclass(frozen=True)
 class NewFilesCondition(Condition):
@@ -47,7 +49,10 @@ class NewFilesCondition(Condition):
         """
         source = _source(connector)
         context = PlanContext(connector.source(), {}, None, None, _no_spark, _no_spark)
-        found = source.unread(context)
+        try:
+            found = source.unread(context)
+        finally:
+            source.finished()  # a triggerer looks for months: it must not be left with connections
         position = {"connector": connector.name, "files": len(found), "names": found[:_SHOWN]}
         return Finding(len(found) >= self.min_files, position)
 
