@@ -31,16 +31,19 @@ class JsonFormat(RecordFormat):
         """The members that are known, and those of a sample."""
         if self.settings.inference == NONE:
             return None
-        sample = next((lines for lines in lines_of(self.source, 0, None, _SAMPLE)), None)
-        if sample is None:
+        filled = map(_filled, lines_of(self.source, 0, None, _SAMPLE))
+        if (sample := next((lines for lines in filled if len(lines)), None)) is None:
             return {}
-        sample = _filled(sample)
         try:
             found = _found(sample, _read_fields(known))
         except pa.ArrowTypeError as error:
             raise self.source.unreadable(
                 f"has members with values of several types ({_line(error)}): {_CURE}"
             ) from error
+        if not known and not len(found):  # what has no columns would pass for an empty file
+            raise self.source.unreadable(
+                f"has no line that is a JSON object with members at its beginning: {quoted(sample[0].as_py())}"
+            )
         new = [field for field in found if field.name not in known]
         exact = _with_large_integers(pa.struct(new), sample)
         return {**known, **{field.name: described(field.type, texts_only=True) for field in exact}}

@@ -196,6 +196,20 @@ def test_json_integers_beyond_64_bits_are_decimals(runs: Runs) -> None:
     assert runs.read()[0]["a"] == Decimal(large + 1)
 
 
+@pytest.mark.parametrize("content", ['[{"a":1},\n{"a":2}]', "{}\n{}\n", "nothing", " \n"])
+def test_a_file_of_json_without_an_object_with_members_is_not_taken_for_an_empty_one(runs: Runs, content: str) -> None:
+    runs.put("a.json", content)
+    with pytest.raises(DataError, match=r"a\.json has no line that is a JSON object with members"):
+        runs.read()
+    assert runs.read(errors_tolerance="all") == []
+    assert len(runs.errors) == 1
+
+
+def test_json_may_begin_with_many_empty_lines(runs: Runs) -> None:
+    runs.put("a.json", "\n" * 3_000_000 + '{"a":1}\n')
+    assert runs.read() == [{"a": 1}]
+
+
 def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:
     runs.put("a.json", '{"a":1}\n{"a":"x"}\n')
     with pytest.raises(DataError, match=r"values of several types .*: give their types in `schema.types`"):
