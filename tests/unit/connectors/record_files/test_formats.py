@@ -46,6 +46,23 @@ def test_parquet_has_the_types_of_its_columns(runs: Runs) -> None:
     assert runs.read() == _ROWS
 
 
+def test_times_in_arrays_have_milliseconds_as_others(runs: Runs) -> None:
+    times = [[time(0, 0, 1), None], None, [], [time(0, 0, 2)]]
+    rows = [None if each is None else [{"t": at} for at in each] for each in times]
+    columns = {
+        "times": pa.array(times, pa.list_(pa.time64("us"))),
+        "fixed": pa.array([None if each is None else [time(0, 0, 3)] for each in times], pa.list_(pa.time64("us"), 1)),
+        "large": pa.array(times, pa.large_list(pa.time64("ns"))),
+        "rows": pa.array(rows, pa.list_(pa.struct([("t", pa.time64("us"))]))),
+    }
+    pq.write_table(pa.table(columns), runs.folder / "a.parquet")
+    expected = [[1000, None], None, [], [2000]]
+    found = runs.read()
+    assert [row["times"] for row in found] == [row["large"] for row in found] == expected
+    assert [row["fixed"] for row in found] == [[3000], None, [3000], [3000]]
+    assert [row["rows"] for row in found] == [None if each is None else [{"t": at} for at in each] for each in expected]
+
+
 def test_large_parquet_files_are_cut_between_row_groups(runs: Runs) -> None:
     pq.write_table(pa.table({"id": range(1000)}), runs.folder / "a.parquet", row_group_size=100)
     assert len(runs.plan(runs.connector(**{"split.bytes": "2000"})).splits) > 2
