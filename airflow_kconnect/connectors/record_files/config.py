@@ -159,7 +159,8 @@ def _define_tidying(config: ConfigDef) -> None:
                 "read. It is made where it is missing, and may be below `directory`: what is there is not read.",
                 validator=address_validator(), example="s3://bucket/done")
         .define("error.path", Type.STRING, None, medium, "The same for files with bad records, whatever "
-                "`cleanup.policy` is; see `errors.tolerance`. Not set: they are treated as the others.",
+                "`cleanup.policy` is; see `errors.tolerance`. Not set: they are treated as the others, but never "
+                "removed.",
                 validator=address_validator(), example="s3://bucket/bad")
     )  # fmt: skip
 

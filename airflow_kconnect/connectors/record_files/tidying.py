@@ -43,6 +43,8 @@ class Tidying:
 
     def wants(self, offset: Offset) -> bool:
         """Whether something is to be done with a file that was read."""
+        if self.policy == DELETE and self.error is None:
+            return not offset.get("bad")  # what could not be read of it is nowhere else
         return self.policy in (DELETE, *MOVES) or self._is_bad(offset)
 
     def check(self, source: Place) -> None:

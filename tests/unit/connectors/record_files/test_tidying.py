@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,15 @@ def test_files_with_bad_records_have_a_folder_of_their_own(runs: Runs) -> None:
     runs.put("d.csv", "a\nx\n")
     runs.read(**move(runs, **keys))
     assert names_below(runs.folder) == ["bad/b.csv", "bad/c.parquet", "bad/d.csv", "done/a.csv"]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.csv.gz", gzip.compress(b"a\n1\n")[:-6]), ("a.csv", b"a\n1\n2,3\n")])
+def test_what_was_not_read_of_a_file_is_not_removed(runs: Runs, name: str, content: bytes) -> None:
+    runs.put(name, content)
+    keys = {"errors_tolerance": "all", "cleanup_policy": "DELETE"}
+    runs.read(**keys)
+    runs.read(**keys)
+    assert (names_below(runs.folder), len(runs.errors)) == ([name], 1)
 
 
 def test_bad_records_of_earlier_runs_count(runs: Runs) -> None:
