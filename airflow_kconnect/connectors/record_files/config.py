@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,6 +42,7 @@ FAIL, RESTART, IGNORE = "fail", "restart", "ignore"
 NO_POLICY, DELETE, MOVE, BY_DATE = "NONE", "DELETE", "MOVE", "MOVEBYDATE"
 MOVES = (MOVE, BY_DATE)
 SAMPLE, STRINGS = "sample", "strings"
+_CHARS = {"csv.separator.char": ",", "csv.quote.char": '"', "csv.escape.char": ""}
 _BOUND = "kconnect.max.records"
 
 
@@ -208,6 +208,12 @@ def problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         errors["schema.inference"] = ["is none, and a row of csv is a struct: set it to sample or strings"]
     if inference == STRINGS and format_ == JSON:
         errors["schema.inference"] = ["is strings, and members in json have types: set it to sample or none"]
+    texts = {key: props.get(key, default).strip() for key, default in _CHARS.items()}
+    chars = [char_of(text) for key, text in texts.items() if text and _char_problem(key, text) is None]
+    if len(set(chars)) < len(chars):
+        errors["csv.separator.char"] = [
+            "is also `csv.quote.char` or `csv.escape.char`, or these are the same: set others"
+        ]
     if _BOUND in props:
         errors[_BOUND] = ["has no effect: files are read as a whole; `kconnect.max.duration.ms` ends a run early"]
     return errors
@@ -262,6 +268,8 @@ def _char_problem(name: str, value: Any) -> str | None:
         return f"is {text!r}, expected one character, or its number below 128"
     if text and len((char_of(text) or "").encode()) > 1:
         return f"is {text!r}, expected an ASCII character"
+    if text and char_of(text) in ("\r", "\n"):
+        return f"is {text!r}, the character that ends a line"
     return None
 
 
@@ -275,7 +283,7 @@ def _pattern_problem(name: str, value: Any) -> str | None:
 
 def _charset_problem(name: str, value: Any) -> str | None:
     try:
-        codecs.lookup(value)
+        "".encode(value)  # Python also has encodings of bytes, such as base64
     except LookupError:
         return f"is {value!r}, which Python does not know as an encoding: try UTF-8, ISO-8859-1 or windows-1252"
     return None

@@ -209,7 +209,10 @@ def test_characters_are_written_as_such_or_as_numbers(text: str, char: str | Non
         ("schema.types", "id:integer"),
         ("csv.separator.char", "ab"),
         ("csv.separator.char", "200"),
+        ("csv.separator.char", "10"),
+        ("csv.quote.char", "13"),
         ("file.charset", "utf-99"),
+        ("file.charset", "base64"),
     ],
 )
 def test_wrong_values_of_keys_are_refused(key: str, value: str) -> None:
@@ -221,6 +224,9 @@ def test_wrong_values_of_keys_are_refused(key: str, value: str) -> None:
 def test_keys_that_contradict_each_other_are_refused() -> None:
     props = {"directory": "/in", "format": "csv", "schema.inference": "none", "kconnect.max.records": "5"}
     assert set(FilesSourceConnector.validate(props)) == {"schema.inference", "kconnect.max.records"}
+    assert set(FilesSourceConnector.validate({"directory": "/in", "csv.separator.char": "34"})) == {
+        "csv.separator.char"
+    }
 
 
 def test_facts_are_kept_until_the_offsets_have_all_columns(runs: Runs) -> None:
