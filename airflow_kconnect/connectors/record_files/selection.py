@@ -96,7 +96,7 @@ class Selected:
 def still_there(place: Place, selected: Selected, most: int | None) -> Selected:
     """What an earlier plan of the run has left, without files that are not there as they were seen.
 
-    :param most: at most so many of the first ones are looked at: a plan has no more.
+    :param most: at most that many of the first ones are looked at: a plan has no more.
     """
     first = selected.to_read[:most]
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-look") as pool:
