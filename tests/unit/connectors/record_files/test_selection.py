@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 from airflow_kconnect.places.local import LocalPlace
-from tests.unit.connectors.record_files.conftest import Runs
+from tests.unit.connectors.record_files.conftest import Runs, names_below
 
 
 class TestRenamedFiles:
@@ -194,11 +194,17 @@ def test_an_unknown_order_is_refused() -> None:
     assert list(error.value.errors) == ["files.sort.attributes"]
 
 
+_STEPS = st.sampled_from(["put", "rename", "run", "stopped", "killed"])
+
+
+@pytest.mark.parametrize("moves", [False, True])
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(["put", "rename", "run", "stopped"]), st.integers(0, 3), st.integers(0, 3))))
-def test_each_row_is_read_once_whatever_is_renamed_between_runs(steps: list[tuple[str, int, int]]) -> None:
+@given(steps=st.lists(st.tuples(_STEPS, st.integers(0, 3), st.integers(0, 3))))
+def test_each_row_is_read_once_whatever_is_renamed_between_runs(moves: bool, steps: list[tuple[str, int, int]]) -> None:
+    """A killed run has committed, and not moved what it has read."""
     with tempfile.TemporaryDirectory() as folder:
         runs, written, read = Runs(Path(folder)), 0, []
+        keys = {"cleanup_policy": "MOVE", "finished_path": f"{folder}/done"} if moves else {}
         for step, one, other in [*steps, ("run", 0, 0), ("run", 0, 0)]:
             old, new = runs.folder / f"{one}.csv", runs.folder / f"{other}.csv"
             if step == "put" and not old.exists():
@@ -206,9 +212,12 @@ def test_each_row_is_read_once_whatever_is_renamed_between_runs(steps: list[tupl
                 written += 2
             elif step == "rename" and old.exists() and not new.exists():
                 old.rename(new)
-            elif step in ("run", "stopped"):
-                read += [row["a"] for row in runs.read(most=1 if step == "stopped" else None)]
+            elif step in ("run", "stopped", "killed"):
+                most = 1 if step == "stopped" else None
+                read += [row["a"] for row in runs.read(most=most, tidied=step != "killed", **keys)]
         assert sorted(read) == list(range(written))
+        assert len(names_below(runs.folder)) == written // 2
+        assert not moves or runs.offsets == {}
 
 
 def context(offsets: dict[str, dict[str, Any]]) -> PlanContext:
