@@ -18,6 +18,9 @@ from airflow_kconnect.places.folders import hidden_name, named_errors, shown_nam
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 """A file system without hard links, or another one."""
 
+_NAME_BYTES, _CUT = 255, 40
+"""What a name may have in most file systems, and how many characters of a longer one are kept."""
+
 
 class LocalPlace(Place):
     """A folder that the driver and all executors see under the same path."""
@@ -114,7 +117,8 @@ class LocalPlace(Place):
         path = self._path(file.name)
         if not self.has(file):
             return False
-        hidden = path.with_name(hidden_name(path.name))
+        is_long = len(os.fsencode(hidden_name(path.name))) > _NAME_BYTES
+        hidden = path.with_name(hidden_name(path.name[:_CUT] if is_long else path.name))
         with named_errors(path, "remove"):
             try:
                 path.rename(hidden)

@@ -84,6 +84,15 @@ def test_a_file_that_was_changed_after_it_was_read_stays(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
+def test_names_may_be_as_long_as_file_systems_allow(runs: Runs, policy: str) -> None:
+    name = f"{'ж' * 125}.txt"
+    runs.put(name, "1\n")
+    target = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
+    assert runs.read(cleanup_policy=policy, **target) == ["1"]
+    assert names_below(runs.folder) == ([f"done/{name}"] if policy == "MOVE" else [])
+
+
+@pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
 def test_a_file_that_has_grown_within_a_tick_of_the_clock_stays(runs: Runs, policy: str) -> None:
     path = runs.put("a.txt", "1\n")
     times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
