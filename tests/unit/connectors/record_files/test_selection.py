@@ -204,7 +204,7 @@ def test_each_row_is_read_once_whatever_is_renamed_between_runs(moves: bool, ste
     """A killed run has committed, and not moved what it has read."""
     with tempfile.TemporaryDirectory() as folder:
         runs, written, read = Runs(Path(folder)), 0, []
-        keys = {"cleanup_policy": "MOVE", "finished_path": f"{folder}/done"} if moves else {}
+        keys: dict[str, Any] = {"cleanup_policy": "MOVE", "finished_path": f"{folder}/done"} if moves else {}
         for step, one, other in [*steps, ("run", 0, 0), ("run", 0, 0)]:
             old, new = runs.folder / f"{one}.csv", runs.folder / f"{other}.csv"
             if step == "put" and not old.exists():

@@ -87,7 +87,7 @@ def test_a_file_that_was_changed_after_it_was_read_stays(runs: Runs) -> None:
 def test_names_may_be_as_long_as_file_systems_allow(runs: Runs, policy: str) -> None:
     name = f"{'ж' * 125}.txt"
     runs.put(name, "1\n")
-    target = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
+    target: dict[str, Any] = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
     assert runs.read(cleanup_policy=policy, **target) == ["1"]
     assert names_below(runs.folder) == ([f"done/{name}"] if policy == "MOVE" else [])
 
@@ -101,7 +101,7 @@ def test_a_file_that_has_grown_within_a_tick_of_the_clock_stays(runs: Runs, poli
         path.write_text("1\n2\n")
         os.utime(path, ns=times)
 
-    target = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
+    target: dict[str, Any] = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
     assert runs.read(before_tidying=grow, cleanup_policy=policy, **target) == ["1"]
     assert path.read_text() == "1\n2\n"
 
@@ -180,7 +180,7 @@ def test_files_with_bad_records_have_a_folder_of_their_own(runs: Runs) -> None:
 @pytest.mark.parametrize(("name", "content"), [("a.csv.gz", gzip.compress(b"a\n1\n")[:-6]), ("a.csv", b"a\n1\n2,3\n")])
 def test_what_was_not_read_of_a_file_is_not_removed(runs: Runs, name: str, content: bytes) -> None:
     runs.put(name, content)
-    keys = {"errors_tolerance": "all", "cleanup_policy": "DELETE"}
+    keys: dict[str, Any] = {"errors_tolerance": "all", "cleanup_policy": "DELETE"}
     runs.read(**keys)
     runs.read(**keys)
     assert (names_below(runs.folder), len(runs.errors)) == ([name], 1)
