@@ -127,7 +127,8 @@ class Place(ABC):
     def has(self, file: PlacedFile) -> bool:
         """Whether a file is there as it was seen."""
         now = self.find(file.name)
-        return now is not None and now.version == file.version
+        # A file that is still written may be longer although its time is the same: clocks of file systems are coarse.
+        return now is not None and (now.version, now.size) == (file.version, file.size)
 
     @abstractmethod
     def read(self, file: PlacedFile) -> BinaryIO:

@@ -18,6 +18,9 @@ from airflow_kconnect.places.folders import hidden_name, named_errors, shown_nam
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 """A file system without hard links, or another one."""
 
+_NAME_BYTES, _CUT = 255, 40
+"""What a name may have in most file systems, and how many characters of a longer one are kept."""
+
 
 class LocalPlace(Place):
     """A folder that the driver and all executors see under the same path."""
@@ -52,7 +55,7 @@ class LocalPlace(Place):
                 opened = path.open("rb")
             except FileNotFoundError as error:
                 raise DataError(f"{path} was removed after it was found: run again") from error
-        if _version(os.fstat(opened.fileno())) != file.version:
+        if not _is_of(os.fstat(opened.fileno()), file):
             opened.close()
             raise DataError(f"{path} was replaced or changed after it was found: run again")
         return opened
@@ -97,14 +100,14 @@ class LocalPlace(Place):
         with named_errors(new):
             new.parent.mkdir(parents=True, exist_ok=True)
             try:
-                os.link(old, new)
+                os.link(os.path.realpath(old), new)  # a link to it may not be one from there
             except (FileNotFoundError, FileExistsError):
                 return False
             except OSError as error:
                 if error.errno not in _NO_LINKS:
                     raise
                 return super().copy(source, file, name)
-            if _version(new.stat()) == file.version:
+            if _is_of(new.stat(), file):
                 return True
             new.unlink()
         return False
@@ -114,13 +117,14 @@ class LocalPlace(Place):
         path = self._path(file.name)
         if not self.has(file):
             return False
-        hidden = path.with_name(hidden_name(path.name))
+        is_long = len(os.fsencode(hidden_name(path.name))) > _NAME_BYTES
+        hidden = path.with_name(hidden_name(path.name[:_CUT] if is_long else path.name))
         with named_errors(path, "remove"):
             try:
                 path.rename(hidden)
             except FileNotFoundError:
                 return False
-            if _version(hidden.stat()) == file.version:
+            if _is_of(hidden.stat(), file):
                 hidden.unlink()
                 return True
             if path.exists():
@@ -212,3 +216,8 @@ def _below(folder: Path, above: str, begin: str, *, hidden: bool) -> Iterator[st
 
 def _version(status: os.stat_result) -> str:
     return f"{status.st_ino}-{status.st_mtime_ns}"
+
+
+def _is_of(status: os.stat_result, file: PlacedFile) -> bool:
+    """Whether it is that of a file as it was seen."""
+    return (_version(status), status.st_size) == (file.version, file.size)

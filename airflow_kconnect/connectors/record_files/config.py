@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,6 +42,7 @@ FAIL, RESTART, IGNORE = "fail", "restart", "ignore"
 NO_POLICY, DELETE, MOVE, BY_DATE = "NONE", "DELETE", "MOVE", "MOVEBYDATE"
 MOVES = (MOVE, BY_DATE)
 SAMPLE, STRINGS = "sample", "strings"
+_CHARS = {"csv.separator.char": ",", "csv.quote.char": '"', "csv.escape.char": ""}
 _BOUND = "kconnect.max.records"
 
 
@@ -117,7 +117,8 @@ def _define_files(config: ConfigDef) -> None:
                       documentation="Absolute path of the folder with the files, which the driver and all executors "
                       "see; or an address in a store. Folders below it belong to it.", example="s3://bucket/in")
         .define("input.file.pattern", Type.STRING, ".*", high, "Regular expression that the whole name of a file must "
-                "match, without its folders. Names that begin with a dot or with `_` are left out in any case.",
+                "match, without its folders. Names that begin with a dot or with `_` are left out in any case, "
+                "and what is in folders with such names.",
                 validator=LambdaValidator(_pattern_problem), example=r"orders-\d+\.csv")
         .define("topic", Type.STRING, importance=high, validator=NonEmptyString(),
                 documentation="Topic of the records.", example="orders")
@@ -158,7 +159,8 @@ def _define_tidying(config: ConfigDef) -> None:
                 "read. It is made where it is missing, and may be below `directory`: what is there is not read.",
                 validator=address_validator(), example="s3://bucket/done")
         .define("error.path", Type.STRING, None, medium, "The same for files with bad records, whatever "
-                "`cleanup.policy` is; see `errors.tolerance`. Not set: they are treated as the others.",
+                "`cleanup.policy` is; see `errors.tolerance`. Not set: they are treated as the others, but never "
+                "removed.",
                 validator=address_validator(), example="s3://bucket/bad")
     )  # fmt: skip
 
@@ -206,6 +208,12 @@ def problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         errors["schema.inference"] = ["is none, and a row of csv is a struct: set it to sample or strings"]
     if inference == STRINGS and format_ == JSON:
         errors["schema.inference"] = ["is strings, and members in json have types: set it to sample or none"]
+    texts = {key: props.get(key, default).strip() for key, default in _CHARS.items()}
+    chars = [char_of(text) for key, text in texts.items() if text and _char_problem(key, text) is None]
+    if len(set(chars)) < len(chars):
+        errors["csv.separator.char"] = [
+            "is also `csv.quote.char` or `csv.escape.char`, or these are the same: set others"
+        ]
     if _BOUND in props:
         errors[_BOUND] = ["has no effect: files are read as a whole; `kconnect.max.duration.ms` ends a run early"]
     return errors
@@ -260,6 +268,8 @@ def _char_problem(name: str, value: Any) -> str | None:
         return f"is {text!r}, expected one character, or its number below 128"
     if text and len((char_of(text) or "").encode()) > 1:
         return f"is {text!r}, expected an ASCII character"
+    if text and char_of(text) in ("\r", "\n"):
+        return f"is {text!r}, the character that ends a line"
     return None
 
 
@@ -273,7 +283,7 @@ def _pattern_problem(name: str, value: Any) -> str | None:
 
 def _charset_problem(name: str, value: Any) -> str | None:
     try:
-        codecs.lookup(value)
+        "".encode(value)  # Python also has encodings of bytes, such as base64
     except LookupError:
         return f"is {value!r}, which Python does not know as an encoding: try UTF-8, ISO-8859-1 or windows-1252"
     return None

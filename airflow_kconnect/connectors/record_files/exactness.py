@@ -10,6 +10,7 @@ from airflow_kconnect.connectors.record_files.types import Description, describe
 _WHOLE = r"^\s*(?:0|-?[1-9][0-9]*)\s*$"
 _FRACTION = r"^\s*-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?\s*$"
 _NO_NUMBER = r"^\s*(?:[nN]a[nN]|[+-]?[iI]nf(?:inity)?)\s*$"
+_TRUTH = r"^\s*(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\s*$"
 _DIGITS = 15
 """Those that a double holds, whatever they are."""
 _BELOW_MILLISECONDS = r"\.[0-9]{3}0*[1-9]"
@@ -25,6 +26,8 @@ def exact_type(texts: pa.StringArray, suggested: pa.DataType) -> Description:
         is_exact = _all(texts, _WHOLE)
     elif pa.types.is_floating(suggested):
         is_exact = _are_doubles(texts)
+    elif pa.types.is_boolean(suggested):
+        is_exact = _all(texts, _TRUTH)  # among these Arrow also takes 0 and 1
     elif pa.types.is_timestamp(suggested):
         is_exact = not pc.any(pc.match_substring_regex(texts, _BELOW_MILLISECONDS)).as_py()
     else:

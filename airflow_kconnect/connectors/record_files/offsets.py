@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,11 @@ def with_bad(offset: Offset, count: int) -> Offset:
 def begins(offset: Mapping[str, Any]) -> tuple[int, int] | None:
     """Where reading resumes: a position, and how many rows after it were read; None: all were."""
     return None if offset.get("done") else (int(offset["begin"]), int(offset["rows"]))
+
+
+def reached(offset: Mapping[str, Any]) -> tuple[float, int]:
+    """How far a file was read, to be compared with another offset of the same file."""
+    return begins(offset) or (math.inf, 0)
 
 
 def is_of(file: PlacedFile, offset: Mapping[str, Any]) -> bool:

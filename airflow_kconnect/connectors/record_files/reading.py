@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import error_cell, stage_prefix
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, Union, single
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.record_files.config import BY_BYTES
@@ -58,13 +58,12 @@ class Part:
         """:raises ConnectError: an `UnreadableFile` is one of those whose file is damaged."""
         if self.unreadable is not None:
             raise UnreadableFile(self.unreadable)
-        if self.is_empty:
-            return
-        with unreadable(self.source):
-            for rows in opened(self.source).rows(self.columns, self.begin, self.end):
-                self.source.check_unchanged()  # rows are committed before the part has ended
-                yield rows
-        self.source.check_unchanged()
+        if not self.is_empty:
+            with unreadable(self.source):
+                for rows in opened(self.source).rows(self.columns, self.begin, self.end):
+                    self.source.check_unchanged()  # rows are committed before the part has ended
+                    yield rows
+        self.source.check_unchanged()  # what was empty, too: its offset says that it was read
 
     def at(self, row: int) -> str:
         """Where a row is, for messages."""
@@ -80,6 +79,9 @@ def unreadable(source: Source) -> Iterator[None]:
     """
     try:
         yield
+    except MemoryError as error:  # Arrow's is also one of those of damaged files
+        text = f"cannot read {source.name}: there is not enough memory; run again with more, or with fewer cores"
+        raise RetriableError(text) from error
     except _DAMAGED as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise system_error(f"cannot read {source.name}", error) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -42,7 +43,7 @@ from airflow_kconnect.connectors.record_files.offsets import (
     partition_of,
     with_bad,
 )
-from airflow_kconnect.connectors.record_files.selection import Rules, Selected, Start, select
+from airflow_kconnect.connectors.record_files.selection import Rules, Selected, Start, select, still_there
 from airflow_kconnect.connectors.record_files.tidying import Tidier, Tidying, excluded, path_problems, tidying_of
 from airflow_kconnect.places.address import LOCAL, address, dataset
 from airflow_kconnect.places.base import Place, PlacedFile
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.record_files.planning import KnownTypes
 
 _PLAN_BYTES = 600_000
-"""What splits say about their columns, so that a plan fits into a record of Kafka."""
+"""What a plan may say about its splits, so that it fits into a record of Kafka: names and columns may be long."""
 _FILE_BYTES = 200_000
 """What those of one file may say at most: there are fewer of them, and larger ones, if it has many columns."""
 
@@ -69,6 +70,8 @@ class FilesSourceConnector(NativeSourceConnector):
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
         self._renamed: dict[str, str] = {}  # since an unfinished plan was made
+        self._rest: Selected | None = None
+        """What the last plan of this run did not hold: files are not listed for each plan."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -126,6 +129,7 @@ class FilesSourceConnector(NativeSourceConnector):
             minimum_age_ms=values["file.minimum.age.ms"],
             order=tuple(values["files.sort.attributes"]),
             excluded=excluded(self._place.at, others),
+            leaves=self._tidying.wants,
         )
 
     def check(self) -> None:
@@ -140,7 +144,7 @@ class FilesSourceConnector(NativeSourceConnector):
     def nothing_new(self, context: PlanContext) -> SourcePlan | None:
         """Files are listed, and none of them is opened."""
         selected = self._selected(context)
-        is_left = any(self._tidying.wants(offset) for _, offset in selected.read)
+        is_left = bool(selected.gone) or any(self._tidying.wants(offset) for _, offset in selected.read)
         return None if selected.to_read or is_left else SourcePlan((), dict(selected.notes))
 
     def unread(self, context: PlanContext) -> list[str]:
@@ -155,17 +159,19 @@ class FilesSourceConnector(NativeSourceConnector):
 
         self._renamed.clear()  # a new plan knows files by the names that they have now
         known = KnownTypes(self._settings, context.facts)
+        rest, self._rest = self._rest, None
+        selected = self._selected(context) if rest is None else still_there(self._place, rest, context.plan_splits)
         splits: list[Split] = []
-        held, full = 0, False
-        selected = self._selected(context)
-        notes: dict[str, Any] = dict(selected.notes)
+        taken, held = 0, 0
         for start in selected.to_read:
             if len(splits) >= (context.plan_splits or len(splits) + 1) or held > _PLAN_BYTES:
-                full = notes["more"] = True
+                self._rest = selected.after(taken)
                 break
             parts = list(self._splits(start, known, context))
-            held += len(json.dumps([part.detail for part in parts]))
+            taken, held = taken + 1, held + len(json.dumps([asdict(part) for part in parts]))
             splits += parts
+        full = self._rest is not None or rest is not None  # a last listing finds what was changed meanwhile
+        notes: dict[str, Any] = {**selected.notes, "more": True} if full else dict(selected.notes)
         new = ((split.source_partition, self.facts(split)) for split in splits)
         facts = {partition_identity(partition): facts for partition, facts in new if facts}
         self._tidier.planned(selected, {**context.facts, **facts})
@@ -207,6 +213,7 @@ class FilesSourceConnector(NativeSourceConnector):
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         """A file that has changed since a plan was made is read from its beginning, or fails the run."""
         versions: dict[str, str | None] = {}
+        names: dict[str, str] | None = None
         given_up = set()
         self._renamed.clear()
         for index, split in splits:
@@ -216,7 +223,8 @@ class FilesSourceConnector(NativeSourceConnector):
                 versions[name] = None if found is None else found.version
             if versions[name] == split.detail["version"]:
                 continue
-            if (other := self._now_named(split.detail["version"])) is not None:
+            names = self._names() if names is None else names
+            if (other := names.get(split.detail["version"])) is not None:
                 self._renamed[name] = other
                 continue
             if self._on_changed != RESTART:
@@ -224,11 +232,11 @@ class FilesSourceConnector(NativeSourceConnector):
             given_up.add(index)
         return given_up
 
-    def _now_named(self, version: str) -> str | None:
-        """The name of a file that was renamed in a folder."""
+    def _names(self) -> dict[str, str]:
+        """The names of files by their versions, by which one that was renamed is found in a folder."""
         if self._place.at.scheme != LOCAL or self.config_values["on.renamed"] == READ:
-            return None
-        return next((file.name for file in self._place.files() if file.version == version), None)
+            return {}
+        return {file.version: file.name for file in self._place.files()}
 
     def batches(self, splits: Sequence[tuple[int, Split, ResumePoint]]) -> BatchFrame:
         from airflow_kconnect.connectors.record_files.opening import file_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from airflow_kconnect.places.registry import open_place
 FINISHED, ERROR = "finished.path", "error.path"
 FORGOTTEN = {"files": "forgotten"}
 """The source partition under which the columns of files are kept that are gone."""
+_IS_ABOVE = "must not be `directory`, nor a folder above it: files would be read again"
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -42,12 +43,15 @@ class Tidying:
 
     def wants(self, offset: Offset) -> bool:
         """Whether something is to be done with a file that was read."""
+        if self.policy == DELETE and self.error is None:
+            return not offset.get("bad")  # what could not be read of it is nowhere else
         return self.policy in (DELETE, *MOVES) or self._is_bad(offset)
 
     def check(self, source: Place) -> None:
         """Called before a run plans anything.
 
-        :raises ConfigError: files cannot be written there, or not be removed where they are.
+        :raises ConfigError: files cannot be written there, or not be removed where they are; or a link leads back to
+            their own folder, where each would be taken for its copy.
         """
         is_folder = source.at.scheme == LOCAL and (self.policy in (DELETE, *MOVES) or self.error is not None)
         if is_folder and not os.access(source.at.path, os.W_OK | os.X_OK):
@@ -55,6 +59,8 @@ class Tidying:
             raise ConfigError({"directory": [text]})
         for key, place in ((FINISHED, self.finished), (ERROR, self.error)):
             if place is not None:
+                if _below(_real(place.at), _real(source.at)) is not None:
+                    raise ConfigError({key: [_IS_ABOVE]})
                 try:
                     place.check()
                 except ConfigError as error:  # a place calls its key `directory`
@@ -93,6 +99,9 @@ class Tidier:
         self._source, self._tidying = source, tidying
         self._planned: dict[str, PlacedFile] = {}
         self._left: list[tuple[PlacedFile, Offset]] = []
+        self._former: dict[str, list[str]] = {}
+        self._read: set[str] = set()
+        self._gone: set[str] = set()
         self._facts: dict[str, Mapping[str, Any]] = {}
         self._notes: Counter[str] = Counter()
 
@@ -100,26 +109,36 @@ class Tidier:
         """A plan was made. :param facts: of all files, also those of this plan."""
         self._planned = {start.file.name: start.file for start in selected.to_read}
         self._left = [(file, offset) for file, offset in selected.read if self._tidying.wants(offset)]
+        self._former, self._read = selected.former, {file.name for file, _ in selected.read}
+        self._gone = selected.gone
         self._facts = dict(facts)
 
-    def tidied(self, offsets: Iterable[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
+    def tidied(self, offsets: Sequence[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
         """Files of these offsets, and what earlier runs have left, leave their place. What is of an earlier run's plan
         is left to the plan that follows.
         """
         seen = ((self._planned.get(partition.get("file", "")), offset) for partition, offset in offsets)
         read = [(file, offset) for file, offset in seen if file and offset.get("done") and is_of(file, offset)]
         moves = self._tidying.moves([*self._left, *read])
+        outdated = self._outdated({partition.get("file", "") for partition, _ in offsets})
         self._left = []
-        if not moves:
+        if not moves and not outdated:
             return None
         moved = move_all(self._source, moves)
         gone = {file.name for file in moved.files}
         self._notes.update(
             "removed_files" if move.target is None else "moved_files" for move in moves if move.file.name in gone
         )
-        forgotten = tuple(partition_of(name) for name in sorted(gone))
+        forgotten = tuple(partition_of(name) for name in sorted(gone | outdated))
         facts = (FORGOTTEN, self._kept(map(partition_identity, forgotten))) if forgotten else None
         return Tidied(dict(self._notes), tuple(_warnings(moved)), forgotten, facts)
+
+    def _outdated(self, committed: set[str]) -> set[str]:
+        """Names of files that have left, or that are known under new names by now: a file that gets one of them is a
+        new one, and one that gets its old name back has not lost what was read since.
+        """
+        former = (self._former.get(name, ()) for name in committed | self._read)
+        return self._gone.union(*former) - committed
 
     def _kept(self, forgotten: Iterable[str]) -> dict[str, Any]:
         """What files say about columns that are forgotten now or were before: types stay what they are."""
@@ -148,7 +167,12 @@ def _warnings(moved: Moved) -> list[RunWarning]:
 
 def excluded(source: Address, others: Iterable[Address]) -> tuple[str, ...]:
     """Folders below a place which are others: what is there is not read."""
-    return tuple(f"{name}/" for other in others if (name := _below(source, other)))
+    return tuple(f"{name}/" for other in others if (name := _below(_real(source), _real(other))))
+
+
+def _real(at: Address) -> Address:
+    """A folder without the links in its path."""
+    return replace(at, path=os.path.realpath(at.path)) if at.scheme == LOCAL else at
 
 
 def _below(at: Address, other: Address) -> str | None:
@@ -176,7 +200,7 @@ def path_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         if other.scheme != source.scheme:
             problems[key] = [f"is {other}, in another store than `directory`"]
         elif _below(other, source) is not None:
-            problems[key] = ["must not be `directory`, nor a folder above it: files would be read again"]
+            problems[key] = [_IS_ABOVE]
     return problems
 
 

@@ -61,6 +61,8 @@ def described(type_: pa.DataType, *, texts_only: bool = False) -> Description:
         return "string"
     if pa.types.is_timestamp(type_):
         return "timestamp"
+    if pa.types.is_decimal(type_):
+        return f"decimal({type_.scale})"
     names = {pa.type_for_alias(arrow): name for name, arrow in _NAMED.items() if arrow != "timestamp"}
     return names.get(type_, "string")
 

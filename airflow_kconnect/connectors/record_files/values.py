@@ -32,6 +32,12 @@ def fitted(values: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_struct(values.type) and pa.types.is_struct(type_):
         members = [fitted(values.field(n), type_.field(n).type) for n in range(type_.num_fields)]
         return pa.StructArray.from_arrays(members, fields=list(type_), mask=values.is_null())
+    if pa.types.is_fixed_size_list(values.type):
+        return fitted(values.cast(pa.list_(values.type.value_type)), type_)
+    if pa.types.is_list(type_):
+        ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(values), 0)).cast(pa.int32())
+        offsets, items = pa.concat_arrays([pa.array([0], pa.int32()), ends]), fitted(values.flatten(), type_.value_type)
+        return pa.ListArray.from_arrays(offsets, items, type=type_, mask=values.is_null())
     try:
         return values.cast(type_, safe=not pa.types.is_timestamp(values.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

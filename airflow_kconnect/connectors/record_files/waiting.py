@@ -52,7 +52,7 @@ class NewFilesCondition(Condition):
         try:
             found = source.unread(context)
         finally:
-            source.finished()  # a triggerer looks for days, each time with a new connector
+            source.finished()  # a triggerer looks for months: it must not be left with connections
         position = {"connector": connector.name, "files": len(found), "names": found[:_SHOWN]}
         return Finding(len(found) >= self.min_files, position)
 

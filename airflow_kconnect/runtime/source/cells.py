@@ -21,7 +21,7 @@ Check = Callable[[Any], None]
 
 
 def column(values: Sequence[Any], type_: pa.DataType) -> tuple[pa.Array, dict[int, str]]:
-    """The column, and by row why a value is missing in it."""
+    """The column, and by row why a value is missing in it: it does not fit, or is such an error itself."""
     check = _check(type_)
     try:
         return _array(values, type_, check), {}
@@ -30,6 +30,8 @@ def column(values: Sequence[Any], type_: pa.DataType) -> tuple[pa.Array, dict[in
     cells, errors = [], {}
     for row, value in enumerate(values):
         try:
+            if isinstance(value, DataError):
+                raise value
             cells.append(_array([value], type_, check))
         except _UNFIT as error:
             cells.append(pa.nulls(1, type_))

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.connector.source import Offset, RecordShapes
 from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import END, PADDING, error_cell, stage_prefix
-from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, named
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line, named
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.run_end import Left
@@ -289,9 +289,17 @@ def _part(
         lists[f"{part}_{n}"] = [value if tag == n else None for tag, (_, value) in zip(tags, data, strict=True)]
     free = len(declared)
     lists[f"{part}_{free}"] = [
-        json.dumps(value, allow_nan=False) if tag == free else None for tag, (_, value) in zip(tags, data, strict=True)
+        _text(value) if tag == free else None for tag, (_, value) in zip(tags, data, strict=True)
     ]
     return lists
+
+
+def _text(value: Any) -> str | DataError:
+    """A value without schema as JSON, or why it is none: it is an error of its record, see `cells`."""
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        return DataError(f"without a schema it must be JSON: {in_one_line(error)}")
 
 
 def _tag(part: str, declared: tuple[Shape, ...], schema: ConnectSchema | None, value: Any) -> int | None:

@@ -44,7 +44,7 @@ class CsvFormat(RecordFormat):
 
     def _exact(self, suggested: Mapping[str, pa.DataType], names: Sequence[str]) -> Columns:
         """Types of columns in which nothing of the sample is lost."""
-        doubtful = {name for name, type_ in suggested.items() if described(type_) not in ("string", "boolean", "date")}
+        doubtful = {name for name, type_ in suggested.items() if described(type_) not in ("string", "date")}
         found = {name: described(type_) for name, type_ in suggested.items()}
         if not doubtful:
             return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +20,7 @@ from airflow_kconnect.connectors.record_files.values import ROW, Errors, isolate
 from airflow_kconnect.converters.json.batches import has_no_number
 
 _SAMPLE = 1024 * 1024
+_INTEGERS = pa.decimal128(38, 0)
 _CURE = "give their types in `schema.types`, or set `schema.inference` to none"
 
 
@@ -29,18 +31,22 @@ class JsonFormat(RecordFormat):
         """The members that are known, and those of a sample."""
         if self.settings.inference == NONE:
             return None
-        sample = next((lines for lines in lines_of(self.source, 0, None, _SAMPLE)), None)
-        if sample is None:
+        filled = map(_filled, lines_of(self.source, 0, None, _SAMPLE))
+        if (sample := next((lines for lines in filled if len(lines)), None)) is None:
             return {}
-        sample = _filled(sample)
         try:
             found = _found(sample, _read_fields(known))
         except pa.ArrowTypeError as error:
             raise self.source.unreadable(
                 f"has members with values of several types ({_line(error)}): {_CURE}"
             ) from error
-        new = {field.name: described(field.type, texts_only=True) for field in found if field.name not in known}
-        return {**known, **new}
+        if not known and not len(found):  # what has no columns would pass for an empty file
+            raise self.source.unreadable(
+                f"has no line that is a JSON object with members at its beginning: {quoted(sample[0].as_py())}"
+            )
+        new = [field for field in found if field.name not in known]
+        exact = _with_large_integers(pa.struct(new), sample)
+        return {**known, **{field.name: described(field.type, texts_only=True) for field in exact}}
 
     def schema(self, columns: Columns | None) -> ConnectSchema | None:
         if columns is None:
@@ -127,6 +133,26 @@ def _text_for_time(type_: pa.DataType) -> pa.DataType:
     if pa.types.is_list(type_):
         return pa.list_(_text_for_time(type_.value_type))
     return pa.string() if pa.types.is_temporal(type_) else type_
+
+
+def _with_large_integers(type_: pa.StructType, sample: pa.Array) -> pa.StructType:
+    """The type of objects, with decimals where Arrow takes integers for doubles: they have more than 64 bits."""
+    if not pc.any(pc.match_substring_regex(sample, "[0-9]{19}")).as_py():
+        return type_
+    return _of_integers(type_, [json.loads(line) for line in sample.to_pylist() if _is_object(line)])
+
+
+def _of_integers(type_: pa.DataType, values: Sequence[Any]) -> pa.DataType:
+    """A type that was found for values, which may be others where they are in bad lines."""
+    if pa.types.is_struct(type_):
+        objects = [each for each in values if isinstance(each, dict)]
+        return pa.struct([f.with_type(_of_integers(f.type, [each.get(f.name) for each in objects])) for f in type_])
+    if pa.types.is_list(type_):
+        return pa.list_(_of_integers(type_.value_type, [v for each in values if isinstance(each, list) for v in each]))
+    given = [each for each in values if each is not None]
+    if not given or not pa.types.is_floating(type_) or not all(type(each) is int for each in given):
+        return type_
+    return _INTEGERS if max(map(abs, given)) < 10**_INTEGERS.precision else type_
 
 
 def _is_object(line: bytes) -> bool:

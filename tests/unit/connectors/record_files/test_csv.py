@@ -43,6 +43,12 @@ def test_what_another_type_would_change_is_a_string(runs: Runs, text: str) -> No
     assert [row["a"] for row in runs.read()][-1] == text
 
 
+@pytest.mark.parametrize(("texts", "values"), [("true,1,0", ["true", "1", "0"]), ("True,FALSE", [True, False])])
+def test_zero_and_one_are_no_truth_values(runs: Runs, texts: str, values: list[object]) -> None:
+    runs.put("a.csv", "a\n" + texts.replace(",", "\n"))
+    assert [row["a"] for row in runs.read()] == values
+
+
 @given(
     st.lists(
         st.integers().map(str)

@@ -46,6 +46,23 @@ def test_parquet_has_the_types_of_its_columns(runs: Runs) -> None:
     assert runs.read() == _ROWS
 
 
+def test_times_in_arrays_have_milliseconds_as_others(runs: Runs) -> None:
+    times = [[time(0, 0, 1), None], None, [], [time(0, 0, 2)]]
+    rows = [None if each is None else [{"t": at} for at in each] for each in times]
+    columns = {
+        "times": pa.array(times, pa.list_(pa.time64("us"))),
+        "fixed": pa.array([None if each is None else [time(0, 0, 3)] for each in times], pa.list_(pa.time64("us"), 1)),
+        "large": pa.array(times, pa.large_list(pa.time64("ns"))),
+        "rows": pa.array(rows, pa.list_(pa.struct([("t", pa.time64("us"))]))),
+    }
+    pq.write_table(pa.table(columns), runs.folder / "a.parquet")
+    expected = [[1000, None], None, [], [2000]]
+    found = runs.read()
+    assert [row["times"] for row in found] == [row["large"] for row in found] == expected
+    assert [row["fixed"] for row in found] == [[3000], None, [3000], [3000]]
+    assert [row["rows"] for row in found] == [None if each is None else [{"t": at} for at in each] for each in expected]
+
+
 def test_large_parquet_files_are_cut_between_row_groups(runs: Runs) -> None:
     pq.write_table(pa.table({"id": range(1000)}), runs.folder / "a.parquet", row_group_size=100)
     assert len(runs.plan(runs.connector(**{"split.bytes": "2000"})).splits) > 2
@@ -183,6 +200,31 @@ def test_texts_of_which_some_look_like_times_are_of_one_type(runs: Runs, between
     lines = ['{"a":"2026-01-02 03:04:05","b":[{"c":"2026-01-02"}]}', between, '{"a":"x","b":[{"c":"y"}]}']
     runs.put("a.json", "\n".join(lines))
     assert [row["a"] for row in runs.read()] == ["2026-01-02 03:04:05", "x"]
+
+
+def test_json_integers_beyond_64_bits_are_decimals(runs: Runs) -> None:
+    large = 2**64 + 1
+    runs.put("a.json", f'{{"a":{large},"b":[{{"c":[1,-{large}]}}],"d":1.5}}\n{{"a":null,"d":{large}}}\n{{"a":2}}\n')
+    found = runs.read()
+    assert [row["a"] for row in found] == [Decimal(large), None, Decimal(2)]
+    assert found[0]["b"] == [{"c": [Decimal(1), Decimal(-large)]}]
+    assert [row["d"] for row in found] == [1.5, float(large), None]
+    runs.put("b.json", f'{{"a":{large + 1}}}\n')
+    assert runs.read()[0]["a"] == Decimal(large + 1)
+
+
+@pytest.mark.parametrize("content", ['[{"a":1},\n{"a":2}]', "{}\n{}\n", "nothing", " \n"])
+def test_a_file_of_json_without_an_object_with_members_is_not_taken_for_an_empty_one(runs: Runs, content: str) -> None:
+    runs.put("a.json", content)
+    with pytest.raises(DataError, match=r"a\.json has no line that is a JSON object with members"):
+        runs.read()
+    assert runs.read(errors_tolerance="all") == []
+    assert len(runs.errors) == 1
+
+
+def test_json_may_begin_with_many_empty_lines(runs: Runs) -> None:
+    runs.put("a.json", "\n" * 3_000_000 + '{"a":1}\n')
+    assert runs.read() == [{"a": 1}]
 
 
 def test_members_of_several_types_are_an_error_that_says_what_to_do(runs: Runs) -> None:

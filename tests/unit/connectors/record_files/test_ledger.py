@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files import source
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
+from airflow_kconnect.connectors.record_files.selection import Rules, Selected, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.places.base import Place
+from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from tests.unit.connectors.record_files.conftest import Runs
 
 
@@ -73,6 +80,31 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_even_if_bad_files_are_
     assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
 
 
+def test_an_empty_file_that_is_filled_before_it_is_read_is_an_error(runs: Runs) -> None:
+    path = runs.put("a.csv", "")
+    connector = runs.connector()
+    [split] = runs.plan(connector).splits
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    path.write_text("a\n1\n")
+    os.utime(path, ns=times)  # as within a tick of the clock
+    [cell] = next(connector.batches([(0, split, split.start)]).read(0)).column("error").to_pylist()
+    assert "was changed or replaced while it was read" in str(error_from_column(cell, ""))
+
+
+def test_a_lack_of_memory_is_no_damage_of_a_file(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object, **keys: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    pq.write_table(pa.table({"a": [1]}), runs.folder / "a.parquet")
+    connector = runs.connector(**{"errors.tolerance": "all"})
+    [split] = runs.plan(connector).splits
+    batches = connector.batches([(0, split, split.start)])
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", exhausted)
+    [cell] = next(batches.read(0)).column("error").to_pylist()
+    assert record_error(cell) is None
+    assert isinstance(error_from_column(cell, ""), RetriableError)
+
+
 def test_no_row_follows_a_change_of_the_file_since_rows_are_committed_before_its_end(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +125,12 @@ def test_hidden_files_and_others_than_the_pattern_are_left_out(runs: Runs) -> No
     for name in (".a.csv", "_a.csv", "b.txt", "a.csv"):
         runs.put(name, "a\n1\n")
     assert runs.read(input_file_pattern=r".*\.csv") == [{"a": 1}]
+
+
+def test_folders_in_which_jobs_are_still_writing_are_left_out(runs: Runs) -> None:
+    for n, name in enumerate(("_temporary/0/a.csv", ".x/a.csv", "b/_tmp/a.csv", "_day=1/a.csv", "b/a_/a.csv")):
+        runs.put(name, f"a\n{n}\n")
+    assert runs.read() == [{"a": 3}, {"a": 4}]
 
 
 def test_a_name_that_says_no_format_is_an_error_that_says_what_to_do(runs: Runs) -> None:
@@ -125,6 +163,15 @@ def test_the_plan_of_a_large_file_fits_into_a_record(runs: Runs, columns: int) -
     assert len(json.dumps([asdict(split) for split in splits])) < 500_000
     assert [split.detail["begin"] for split in splits[1:]] == [split.detail["end"] for split in splits[:-1]]
     assert splits[-1].detail["end"] == len(text)
+
+
+def test_the_plan_of_files_with_long_names_fits_into_a_record(runs: Runs) -> None:
+    folder = "/".join(["ж" * 100] * 5)
+    for n in range(300):
+        runs.put(f"{folder}/{n}.txt", "x\n")
+    plan = runs.plan(runs.connector())
+    assert plan.full
+    assert len(PlanRecord("plan", "run", len(plan.splits), plan.splits).encode()) < 900_000
 
 
 def test_files_with_other_columns_have_shapes_of_their_own(runs: Runs) -> None:
@@ -162,7 +209,10 @@ def test_characters_are_written_as_such_or_as_numbers(text: str, char: str | Non
         ("schema.types", "id:integer"),
         ("csv.separator.char", "ab"),
         ("csv.separator.char", "200"),
+        ("csv.separator.char", "10"),
+        ("csv.quote.char", "13"),
         ("file.charset", "utf-99"),
+        ("file.charset", "base64"),
     ],
 )
 def test_wrong_values_of_keys_are_refused(key: str, value: str) -> None:
@@ -174,6 +224,9 @@ def test_wrong_values_of_keys_are_refused(key: str, value: str) -> None:
 def test_keys_that_contradict_each_other_are_refused() -> None:
     props = {"directory": "/in", "format": "csv", "schema.inference": "none", "kconnect.max.records": "5"}
     assert set(FilesSourceConnector.validate(props)) == {"schema.inference", "kconnect.max.records"}
+    assert set(FilesSourceConnector.validate({"directory": "/in", "csv.separator.char": "34"})) == {
+        "csv.separator.char"
+    }
 
 
 def test_facts_are_kept_until_the_offsets_have_all_columns(runs: Runs) -> None:
@@ -197,3 +250,31 @@ def test_a_plan_that_is_full_says_so(runs: Runs, monkeypatch: pytest.MonkeyPatch
     assert (plan.full, plan.notes, 1 < len(plan.splits) < 20) == (True, {"more": True}, True)
     assert [row["id"] for _ in range(20) for row in runs.read()] == list(range(20))
     assert not runs.plan(runs.connector()).full
+
+
+def test_files_are_listed_once_for_all_plans_of_a_run_and_once_at_its_end(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_PLAN_BYTES", 500)
+    for n in range(10):
+        runs.put(f"{n}.txt", "x\n")
+    connector, planned = runs.connector(), list[str]()
+    listings: list[Selected] = []
+
+    def counted(place: Place, rules: Rules, context: PlanContext) -> Selected:
+        listings.append(select(place, rules, context))
+        return listings[-1]
+
+    monkeypatch.setattr(source, "select", counted)
+    plan = runs.plan(connector)
+    runs.put("8.txt", "x\ny\n")  # it is not read as it was seen
+    runs.put("a.txt", "x\n")
+    while True:
+        planned += [split.source_partition["file"] for split in plan.splits]
+        for split in plan.splits:
+            identity = partition_identity(split.source_partition)
+            runs.offsets[identity] = connector.offset(split, split.end)
+        if not plan.full:
+            break
+        plan = runs.plan(connector)
+    assert (planned, len(listings)) == ([f"{n}.txt" for n in (0, 1, 2, 3, 4, 5, 6, 7, 9, 8, "a")], 2)

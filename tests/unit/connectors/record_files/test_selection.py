@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +21,8 @@ from airflow_kconnect.connectors.record_files.selection import Rules, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
-from tests.unit.connectors.record_files.conftest import Runs
+from airflow_kconnect.places.local import LocalPlace
+from tests.unit.connectors.record_files.conftest import Runs, names_below
 
 
 class TestRenamedFiles:
@@ -52,6 +54,40 @@ class TestRenamedFiles:
         path.rename(runs.folder / "a.csv")
         assert runs.read() == []
 
+    def test_that_get_their_old_names_back_are_not_read_from_where_they_had_lost_them(self, runs: Runs) -> None:
+        path, other = runs.put("a.csv", "a\n1\n2\n"), runs.folder / "b.csv"
+        runs.read(most=1)
+        path.rename(other)
+        assert runs.read() == [{"a": 2}]
+        other.rename(path)
+        assert runs.read() == []
+
+    def test_that_get_their_old_names_back_after_a_kill_are_not_either(self, runs: Runs) -> None:
+        path, other = runs.put("a.csv", "a\n1\n2\n"), runs.folder / "b.csv"
+        runs.read(most=1)
+        path.rename(other)
+        assert runs.read(tidied=False) == [{"a": 2}]
+        other.rename(path)
+        assert runs.read() == []
+
+    def test_are_known_under_one_name(self, runs: Runs) -> None:
+        runs.put("a.csv", "a\n1\n")
+        runs.read()
+        (runs.folder / "a.csv").rename(runs.folder / "b.csv")
+        runs.read()
+        assert list(runs.offsets) == ['{"file":"b.csv"}']
+
+    @pytest.mark.parametrize("tidied", [True, False])
+    def test_that_were_moved_leave_their_names_to_new_files(self, runs: Runs, tidied: bool) -> None:
+        keys: dict[str, Any] = {"cleanup_policy": "MOVE", "finished_path": str(runs.folder / "done")}
+        path = runs.put("a.csv", "a\n1\n2\n")
+        runs.read(most=1, **keys)
+        path.rename(runs.folder / "b.csv")
+        runs.read(tidied=tidied, **keys)
+        runs.read(**keys)
+        runs.put("a.csv", "a\n5\n")
+        assert runs.read(**keys) == [{"a": 5}]
+
     def test_are_new_ones_if_the_configuration_says_so(self, runs: Runs) -> None:
         path = runs.put("a.csv", "a\n1\n")
         runs.read()
@@ -72,6 +108,24 @@ class TestRenamedFiles:
         assert connector.recheck([(0, split)]) == set()
         frame = connector.batches([(0, split, split.start)])
         assert [row for batch in frame.read(0) for row in batch.column("value_0").to_pylist()] == [{"a": 1}]
+
+    def test_are_found_by_one_listing_for_all_of_an_unfinished_plan(
+        self, runs: Runs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        paths = [runs.put(f"{n}.csv", "a\n1\n") for n in range(5)]
+        connector = runs.connector()
+        splits = runs.plan(connector).splits
+        for path in paths:
+            path.rename(f"{path}.new.csv")
+        listed = Counter[str]()
+        files = LocalPlace.files
+
+        def counted(self: LocalPlace, *args: Any, **keys: Any) -> Iterator[PlacedFile]:
+            listed["times"] += 1
+            return files(self, *args, **keys)
+
+        monkeypatch.setattr(LocalPlace, "files", counted)
+        assert (connector.recheck(list(enumerate(splits))), listed["times"]) == (set(), 1)
 
     def test_are_moved_under_their_new_names(self, runs: Runs) -> None:
         path = runs.put("a.csv", "a\n1\n")
@@ -140,11 +194,17 @@ def test_an_unknown_order_is_refused() -> None:
     assert list(error.value.errors) == ["files.sort.attributes"]
 
 
+_STEPS = st.sampled_from(["put", "rename", "run", "stopped", "killed"])
+
+
+@pytest.mark.parametrize("moves", [False, True])
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(["put", "rename", "run", "stopped"]), st.integers(0, 3), st.integers(0, 3))))
-def test_each_row_is_read_once_whatever_is_renamed_between_runs(steps: list[tuple[str, int, int]]) -> None:
+@given(steps=st.lists(st.tuples(_STEPS, st.integers(0, 3), st.integers(0, 3))))
+def test_each_row_is_read_once_whatever_is_renamed_between_runs(moves: bool, steps: list[tuple[str, int, int]]) -> None:
+    """A killed run has committed, and not moved what it has read."""
     with tempfile.TemporaryDirectory() as folder:
         runs, written, read = Runs(Path(folder)), 0, []
+        keys: dict[str, Any] = {"cleanup_policy": "MOVE", "finished_path": f"{folder}/done"} if moves else {}
         for step, one, other in [*steps, ("run", 0, 0), ("run", 0, 0)]:
             old, new = runs.folder / f"{one}.csv", runs.folder / f"{other}.csv"
             if step == "put" and not old.exists():
@@ -152,9 +212,12 @@ def test_each_row_is_read_once_whatever_is_renamed_between_runs(steps: list[tupl
                 written += 2
             elif step == "rename" and old.exists() and not new.exists():
                 old.rename(new)
-            elif step in ("run", "stopped"):
-                read += [row["a"] for row in runs.read(most=1 if step == "stopped" else None)]
+            elif step in ("run", "stopped", "killed"):
+                most = 1 if step == "stopped" else None
+                read += [row["a"] for row in runs.read(most=most, tidied=step != "killed", **keys)]
         assert sorted(read) == list(range(written))
+        assert len(names_below(runs.folder)) == written // 2
+        assert not moves or runs.offsets == {}
 
 
 def context(offsets: dict[str, dict[str, Any]]) -> PlanContext:

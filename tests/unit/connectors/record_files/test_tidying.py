@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,29 @@ def test_a_file_that_was_changed_after_it_was_read_stays(runs: Runs) -> None:
     assert (runs.folder / "b.csv").read_text() == "a\n3\n"
 
 
+@pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
+def test_names_may_be_as_long_as_file_systems_allow(runs: Runs, policy: str) -> None:
+    name = f"{'ж' * 125}.txt"
+    runs.put(name, "1\n")
+    target: dict[str, Any] = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
+    assert runs.read(cleanup_policy=policy, **target) == ["1"]
+    assert names_below(runs.folder) == ([f"done/{name}"] if policy == "MOVE" else [])
+
+
+@pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
+def test_a_file_that_has_grown_within_a_tick_of_the_clock_stays(runs: Runs, policy: str) -> None:
+    path = runs.put("a.txt", "1\n")
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+
+    def grow() -> None:
+        path.write_text("1\n2\n")
+        os.utime(path, ns=times)
+
+    target: dict[str, Any] = {"finished_path": str(runs.folder / "done")} if policy == "MOVE" else {}
+    assert runs.read(before_tidying=grow, cleanup_policy=policy, **target) == ["1"]
+    assert path.read_text() == "1\n2\n"
+
+
 def test_a_file_that_is_moved_away_meanwhile_is_no_error(runs: Runs) -> None:
     path = runs.put("a.csv", "a\n1\n")
     runs.read(before_tidying=path.unlink, **move(runs))
@@ -94,6 +118,28 @@ def test_a_name_can_be_used_again_since_offsets_of_moved_files_are_forgotten(run
     assert runs.offsets == {}
     runs.put("a.csv", "a\n2\n")
     assert runs.read(**move(runs)) == [{"a": 2}]
+
+
+@pytest.mark.parametrize("policy", ["MOVE", "DELETE"])
+def test_offsets_of_files_that_a_killed_run_had_moved_are_forgotten_by_the_next_one(runs: Runs, policy: str) -> None:
+    keys = move(runs) if policy == "MOVE" else {"cleanup_policy": "DELETE"}
+    path = runs.put("a.csv", "a\n1\n")
+    runs.read(tidied=False, **keys)
+    path.unlink()
+    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
+    connector = runs.connector(**{key.replace("_", "."): value for key, value in keys.items()})
+    assert connector.nothing_new(context) is None
+    runs.read(**keys)
+    runs.put("a.csv", "a\n2\n")
+    assert runs.read(**keys) == [{"a": 2}]
+
+
+def test_offsets_of_files_that_are_gone_stay_where_files_stay(runs: Runs) -> None:
+    path = runs.put("a.csv", "a\n1\n")
+    runs.read()
+    path.unlink()
+    runs.read()
+    assert list(runs.offsets) == ['{"file":"a.csv"}']
 
 
 def test_nothing_in_the_target_is_overwritten(runs: Runs) -> None:
@@ -131,6 +177,15 @@ def test_files_with_bad_records_have_a_folder_of_their_own(runs: Runs) -> None:
     assert names_below(runs.folder) == ["bad/b.csv", "bad/c.parquet", "bad/d.csv", "done/a.csv"]
 
 
+@pytest.mark.parametrize(("name", "content"), [("a.csv.gz", gzip.compress(b"a\n1\n")[:-6]), ("a.csv", b"a\n1\n2,3\n")])
+def test_what_was_not_read_of_a_file_is_not_removed(runs: Runs, name: str, content: bytes) -> None:
+    runs.put(name, content)
+    keys: dict[str, Any] = {"errors_tolerance": "all", "cleanup_policy": "DELETE"}
+    runs.read(**keys)
+    runs.read(**keys)
+    assert (names_below(runs.folder), len(runs.errors)) == ([name], 1)
+
+
 def test_bad_records_of_earlier_runs_count(runs: Runs) -> None:
     keys: dict[str, Any] = {
         "errors_tolerance": "all",
@@ -141,6 +196,17 @@ def test_bad_records_of_earlier_runs_count(runs: Runs) -> None:
     runs.read(most=2, **keys)
     runs.read(**keys)
     assert names_below(runs.folder) == ["bad/a.csv"]
+
+
+def test_of_a_link_the_file_is_kept_and_the_link_is_removed(runs: Runs) -> None:
+    root = runs.folder
+    runs.put("other/a.csv", "a\n1\n")
+    runs.folder /= "in"
+    runs.folder.mkdir()
+    (runs.folder / "a.csv").symlink_to("../other/a.csv")
+    assert runs.read(**move(runs, finished_path=str(root / "far/away"))) == [{"a": 1}]
+    assert (names_below(root), runs.warnings) == (["far/away/a.csv", "other/a.csv"], [])
+    assert (root / "far/away/a.csv").read_text() == "a\n1\n"
 
 
 def test_another_file_system_gets_copies(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,6 +276,26 @@ def test_folders_that_cannot_be_are_refused(keys: dict[str, str], wrong: str) ->
 def test_folders_elsewhere_and_below_are_allowed(path: str) -> None:
     props = {"directory": "/in", "cleanup.policy": "MOVE", "finished.path": path, "error.path": f"{path}/bad"}
     assert FilesSourceConnector.validate(props) == {}
+
+
+@pytest.mark.parametrize("target", ["link/in", "link", "in/../in"])
+def test_folders_that_are_or_hold_the_directory_by_a_link_are_found_before_the_run(runs: Runs, target: str) -> None:
+    root, runs.folder = runs.folder, runs.folder / "in"
+    runs.folder.mkdir()
+    (root / "link").symlink_to(root)
+    with pytest.raises(ConfigError) as error:
+        runs.connector(**{"cleanup.policy": "MOVE", "finished.path": f"{root}/{target}"}).check()
+    assert list(error.value.errors) == ["finished.path"]
+
+
+def test_what_was_moved_below_the_directory_by_way_of_a_link_is_not_read_again(runs: Runs) -> None:
+    root, runs.folder = runs.folder, runs.folder / "in"
+    (root / "link").symlink_to(root)
+    runs.put("a.csv", "a\n1\n")
+    target = str(root / "link/in/done")
+    assert runs.read(**move(runs, finished_path=target)) == [{"a": 1}]
+    assert runs.read(**move(runs, finished_path=target)) == []
+    assert names_below(runs.folder) == ["done/a.csv"]
 
 
 def test_a_target_that_cannot_be_written_is_found_before_the_run(runs: Runs) -> None:

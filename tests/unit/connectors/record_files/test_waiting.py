@@ -1,42 +1,39 @@
-"""Looks of the sensor for new files."""
+"""What the sensor for new files sees, and what it leaves behind."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.record_files.offsets import changed
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
+from airflow_kconnect.stores.watching.conditions import Finding
+from tests.unit.connectors.record_files.conftest import Runs
 
 
-@pytest.fixture
-def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    found: list[str] = []
-    monkeypatch.setattr(FilesSourceConnector, "finished", lambda source: found.append(source.props["name"]))
-    return found
+def look(runs: Runs, **keys: str) -> Finding:
+    config = {"connector.class": "FilesSource", "directory": str(runs.folder), "topic": "t", **keys}
+    positions: Any = SimpleNamespace(name="files", config=config, source=lambda: runs.offsets)
+    return NewFilesCondition().look(positions)
 
 
-def _positions(folder: Path) -> Any:
-    config = {"name": "in", "connector.class": "FilesSource", "directory": str(folder), "topic": "t"}
-    return cast("Any", SimpleNamespace(name="in", config=config, source=dict))
+def test_files_that_were_not_read_are_new(runs: Runs) -> None:
+    runs.put("a.csv", "a\n1\n")
+    assert look(runs).met
+    runs.read()
+    assert not look(runs).met
 
 
-def test_each_look_closes_its_connections(tmp_path: Path, closed: list[str]) -> None:
-    (tmp_path / "a.csv").touch()
-    assert [NewFilesCondition().look(_positions(tmp_path)).met for _ in range(2)] == [True, True]
-    assert closed == ["in", "in"]
-
-
-def test_a_look_that_fails_closes_them_too(tmp_path: Path, closed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(source: FilesSourceConnector, context: object) -> list[str]:
-        raise changed("a.csv")
-
-    monkeypatch.setattr(FilesSourceConnector, "unread", fails)
-    with pytest.raises(DataError, match=r"a\.csv was changed"):
-        NewFilesCondition().look(_positions(tmp_path))
-    assert closed == ["in"]
+def test_each_look_closes_what_it_has_opened(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[FilesSourceConnector] = []
+    monkeypatch.setattr(FilesSourceConnector, "finished", lambda connector: closed.append(connector))
+    runs.put("a.csv", "a\n1\n")
+    look(runs)
+    runs.read()
+    runs.put("a.csv", "a\n1\n2\n")
+    with pytest.raises(DataError):
+        look(runs)
+    assert len(closed) == 2

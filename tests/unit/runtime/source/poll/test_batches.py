@@ -87,6 +87,16 @@ class TestArrow:
             " point, but its schema has scale 2",
         )
 
+    @pytest.mark.parametrize("value", [float("nan"), {"a": [float("-inf")]}, {"a": b"x"}])
+    def test_a_value_without_schema_that_is_no_json_is_an_error_of_its_record_alone(self, value: Any) -> None:
+        found = [SourceRecord(PARTITION, {"n": n}, "t", each) for n, each in enumerate([1, value, 2])]
+        rows = _arrow(_columns(SHAPES), SHAPES, found, RAW).to_pylist()
+        assert [row["value_2"] for row in rows] == ["1", None, "2"]
+        assert [row["error"] is None for row in rows] == [True, False, True]
+        bad = record_error(rows[1]["error"])
+        assert bad is not None
+        assert bad.message.startswith("The value: without a schema it must be JSON: ")
+
     def test_no_records_are_an_empty_batch(self) -> None:
         assert _arrow(_columns(SHAPES), SHAPES, [], RAW).num_rows == 0
 
