@@ -23,6 +23,7 @@ class Rules:
     """What the configuration says about it.
 
     :param excluded: folders below the place, each with a slash at its end, in which files are that were read.
+    :param below: whether folders below the place belong to it.
     """
 
     pattern: str = ".*"
@@ -31,11 +32,12 @@ class Rules:
     minimum_age_ms: int = 0
     order: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    below: bool = True
 
     def wants(self, name: str) -> bool:
         """Whether a file of this name is one to be read."""
-        _, _, own = name.rpartition("/")
-        named = not own.startswith("_") and self._pattern.fullmatch(own) is not None
+        folder, _, own = name.rpartition("/")
+        named = not own.startswith("_") and (self.below or not folder) and self._pattern.fullmatch(own) is not None
         return named and not name.startswith(self.excluded)
 
     def ordered(self, files: Sequence[PlacedFile]) -> list[PlacedFile]:
