@@ -135,7 +135,7 @@ def _define_csv(config: ConfigDef) -> ConfigDef:
     (
         config.define("csv.first.row.as.header", Type.BOOLEAN, False, _MEDIUM, "Whether the first row of each file has "
                       "the names of its columns. If not, they are the fields of `value.schema`, in their order.")
-        .define("csv.skip.lines", Type.INT, 0, _LOW, "So many lines at the beginning of each file are left out.",
+        .define("csv.skip.lines", Type.INT, 0, _LOW, "How many lines at the beginning of each file are left out.",
                 validator=Range.at_least(0))
         .define("csv.separator.char", Type.INT, 44, _LOW, "What is between the values: the number of a character.",
                 validator=Range.between(1, 127))

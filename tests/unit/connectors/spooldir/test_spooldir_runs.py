@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
 from airflow_kconnect.connectors.spooldir.source import (
+    SpoolDirCsvSourceConnector,
     SpoolDirJsonSourceConnector,
     SpoolDirLineDelimitedSourceConnector,
     SpoolDirSchemaLessJsonSourceConnector,
@@ -139,3 +142,25 @@ def test_a_folder_that_is_missing_is_named_by_its_key(runs: SpoolDir, tmp_path: 
     with pytest.raises(ConfigError) as raised:
         runs.connector(**SCHEMAS, **{"input.path": str(tmp_path / "none")}).check()
     assert [*raised.value.errors] == ["input.path"]
+
+
+def test_files_can_be_waited_for_by_the_keys_that_a_sensor_keeps(runs: SpoolDir) -> None:
+    runs.put("a.csv", "1,x\n")
+    runs.put("below/b.csv", "1,x\n")
+    props = {name: text for name, text in runs.props(SCHEMAS).items() if name in NewFilesCondition.needs}
+    context = PlanContext({}, {}, None, None, lambda: 1, lambda: None)
+    assert SpoolDirCsvSourceConnector(props).unread(context) == ["a.csv"]
+
+
+def test_a_run_that_is_stopped_within_a_file_is_continued_with_its_keys(runs: SpoolDir) -> None:
+    runs.put("a.csv", "made by hand\n1,x\n2,y\n3,z\n")
+    keys = {**SCHEMAS, "csv.skip.lines": "1"}
+    assert [row["id"] for row in runs.read(most=2, **keys)] == [1, 2]
+    assert [row["id"] for row in runs.read(**keys)] == [3]
+    assert runs.keys == [{"id": 1}, {"id": 2}, {"id": 3}]
+
+
+def test_large_files_are_cut_after_the_lines_that_are_left_out(runs: SpoolDir) -> None:
+    runs.put("a.csv", "id,name\n" + "".join(f"{n},x\n" for n in range(100)))
+    keys = {**SCHEMAS, "csv.skip.lines": "1", "csv.multiline": "false", "split.bytes": "50"}
+    assert [row["id"] for row in runs.read(**keys)] == [*range(100)]
