@@ -115,10 +115,10 @@ def _define_schemas(config: ConfigDef) -> ConfigDef:
                       '"isOptional": false, "fieldSchemas": {"id": {"type": "INT64", "isOptional": false}}}')
         .define("key.schema", Type.STRING, "", _HIGH, "The same of keys, whose fields are some of those of values. "
                 "Without fields: keys are null.")
-        .define("schema.generation.enabled", Type.BOOLEAN, False, _MEDIUM, "Whether schemas are made of each file: all "
-                "its columns, as strings that may be null. Only for CSV.")
+        .define("schema.generation.enabled", Type.BOOLEAN, False, _MEDIUM, "Whether schemas that are not given are "
+                "made of each file: all its columns, as strings that may be null. Only for CSV.")
         .define("schema.generation.key.fields", Type.LIST, "", _MEDIUM, "Columns for keys, with "
-                "`schema.generation.enabled`. None: keys are null.")
+                "`schema.generation.enabled`. None: keys are null.", validator=LambdaValidator(_repeated))
         .define("schema.generation.key.name", Type.STRING, "com.github.jcustenborder.kafka.connect.model.Key", _MEDIUM,
                 "Name of the schema that is made for keys.", validator=NonEmptyString())
         .define("schema.generation.value.name", Type.STRING, "com.github.jcustenborder.kafka.connect.model.Value",
@@ -175,6 +175,11 @@ def _place_problem(name: str, value: Any) -> str | None:
     if value:
         address_validator()(name, value)
     return None
+
+
+def _repeated(name: str, value: Any) -> str | None:
+    twice = next((each for each in value if value.count(each) > 1), None)
+    return f"has {twice} twice" if twice else None
 
 
 def _only_false(name: str, value: Any) -> str | None:

@@ -48,18 +48,23 @@ def _renamed(text: str) -> str:
     return text
 
 
+def are_made(values: Mapping[str, Any]) -> bool:
+    """Whether schemas are made of files: only if they are not both given."""
+    return bool(values[GENERATED]) and not (values[VALUE] and values[KEY])
+
+
 def schema_problems(values: Mapping[str, Any], format_: str) -> Iterator[tuple[str, str]]:
     """Key and message: what is wrong with schemas and times."""
     found: dict[str, ConnectSchema] = {}
-    for key in (VALUE, KEY):
+    for key in (VALUE, KEY) if not are_made(values) else ():
         try:
-            if values[key] and not values[GENERATED]:
+            if values[key]:
                 found[key] = schema_in(values[key])
-            elif not values[GENERATED]:
+            else:
                 yield key, f"is not set: it is needed without `{GENERATED}`"
         except ValueError as error:
             yield key, str(error)
-    if values[GENERATED] and format_ != CSV:
+    if are_made(values) and format_ != CSV:
         text = "is true, and only for CSV schemas are made: give `value.schema` and `key.schema`, or let "
         yield GENERATED, f"{text}FilesSource find out the types, {_HOSTED}"
     if VALUE in found:
@@ -86,7 +91,7 @@ def _key_problems(key: ConnectSchema, value: ConnectSchema) -> Iterator[tuple[st
 
 
 def _time_problems(values: Mapping[str, Any], value: ConnectSchema | None) -> Iterator[tuple[str, str]]:
-    if values["timestamp.mode"] == FIELD and (values[GENERATED] or value is not None):
+    if values["timestamp.mode"] == FIELD and (are_made(values) or value is not None):
         field = value.field(values["timestamp.field"]) if value is not None else None
         if field is None or field.schema.optional or field.schema.name != TIMESTAMP:
             yield "timestamp.field", f"must be a Timestamp in `{VALUE}` that is not optional"
@@ -106,7 +111,7 @@ def csv_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def shaping_of(values: Mapping[str, Any]) -> Shaping:
     """What records are made of rows with a schema."""
-    if values[GENERATED]:
+    if are_made(values):
         names = values[KEY_FIELDS]
         fields = [(name, OPTIONAL_STRING_SCHEMA) for name in names]
         key = struct(*fields, name=values["schema.generation.key.name"]) if names else None

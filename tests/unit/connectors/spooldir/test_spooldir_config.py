@@ -156,6 +156,17 @@ def test_schemas_that_are_made_have_strings_and_names() -> None:
     assert [field.name for field in found.shaping.key.fields] == ["id"]
 
 
+def test_schemas_that_are_both_given_are_used() -> None:
+    assert problems(SpoolDirJsonSourceConnector, **{"schema.generation.enabled": "true"}) == {}
+    found = SpoolDirCsvSourceConnector(LEAST | SCHEMAS | GENERATED).settings()
+    assert found.types == (("id", "int64"), ("name", "string"))
+
+
+def test_a_column_cannot_be_in_keys_twice() -> None:
+    with pytest.raises(ConfigError, match="has id twice"):
+        SpoolDirCsvSourceConnector.config().parse(LEAST | GENERATED | {"schema.generation.key.fields": "id,id"})
+
+
 def test_json_without_schema_is_a_string() -> None:
     found = SpoolDirSchemaLessJsonSourceConnector(LEAST | {"file.charset": "ISO-8859-1"}).settings()
     assert (found.format, found.inference, found.charset) == ("json", AS_TEXT, "ISO-8859-1")
