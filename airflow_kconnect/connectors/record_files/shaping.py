@@ -66,7 +66,7 @@ def _key(values: pa.StructArray, type_: pa.StructType) -> pa.Array:
 def _times(values: pa.Array, shaping: Shaping, changed_ms: int) -> pa.Array:
     if shaping.timestamp is None:
         return pa.array(np.full(len(values), changed_ms), pa.int64())
-    times = values.field(shaping.timestamp)
+    times = pc.if_else(values.is_valid(), values.field(shaping.timestamp), None)  # a bad row may have any
     return times.cast(pa.timestamp("ms", times.type.tz), safe=False).cast(pa.int64())
 
 

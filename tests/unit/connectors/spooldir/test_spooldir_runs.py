@@ -116,6 +116,16 @@ def test_records_have_the_time_of_their_field(runs: SpoolDir) -> None:
     assert runs.timestamps == [1_767_323_045_000, 1_767_323_046_500]
 
 
+def test_a_bad_row_has_no_time_that_a_run_could_refuse(runs: SpoolDir) -> None:
+    value = schema(id=plain("INT64", optional=False), at=TIMESTAMP)
+    runs.put("a.csv", "x,1950-01-02T03:04:05\n")
+    keys = {**SCHEMAS, **ALL, "value.schema": value, "timestamp.mode": "FIELD", "timestamp.field": "at"}
+    connector = runs.connector(**keys)
+    [split] = runs.plan(connector).splits
+    [batch] = connector.batches([(0, split, split.start)]).read(0)
+    assert batch.column("timestamp").to_pylist() == [None]
+
+
 def test_records_have_the_time_of_their_file(runs: SpoolDir) -> None:
     runs.class_ = SpoolDirLineDelimitedSourceConnector
     os.utime(runs.put("a.log", "x\ny\n"), (1_700_000_000, 1_700_000_000))
