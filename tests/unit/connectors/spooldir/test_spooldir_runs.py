@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -114,6 +114,14 @@ def test_records_have_the_time_of_their_field(runs: SpoolDir) -> None:
     keys = {**SCHEMAS, "value.schema": value, "timestamp.mode": "FIELD", "timestamp.field": "at"}
     assert runs.read(**keys)[0] == {"id": 1, "at": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)}
     assert runs.timestamps == [1_767_323_045_000, 1_767_323_046_500]
+
+
+def test_a_date_may_be_written_as_the_beginning_of_a_day(runs: SpoolDir) -> None:
+    day = {"type": "INT32", "name": "org.apache.kafka.connect.data.Date", "isOptional": True}
+    runs.put("a.csv", "1,2026-01-02\n2,2026-01-03T00:00:00\n3,2026-01-04T00:00:01\n4,\n")
+    keys = {**SCHEMAS, **ALL, "value.schema": schema(id=plain("INT64", optional=False), day=day)}
+    assert [row["day"] for row in runs.read(**keys)] == [date(2026, 1, 2), date(2026, 1, 3), None]
+    assert ["2026-01-04" in text for text in runs.errors] == [True]
 
 
 def test_a_bad_row_has_no_time_that_a_run_could_refuse(runs: SpoolDir) -> None:
