@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -139,7 +139,7 @@ class FilesReader:
         shape: int,
         values: pa.Array,
         errors: pa.Array,
-        more: Mapping[str, pa.Array] | None = None,
+        more: dict[str, pa.Array] | None = None,
     ) -> pa.RecordBatch:
         columns = {"progress": pa.array(progress, pa.int64()), "error": errors}
         columns |= {name: pa.nulls(len(values), type_) for name, type_ in added_columns(self.shaping)} | (more or {})

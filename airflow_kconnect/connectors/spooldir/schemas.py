@@ -52,7 +52,7 @@ def _field(name: str, found: Any) -> ConnectSchema:
             f"has `{name}` of type {said}, which is not supported: make it a STRING and cast it in a transformation, "
             f"or {_CURE}"
         )
-    schema = _schema(SchemaType[type_], found)
+    schema = _schema(SchemaType[str(type_)], found)
     if (logical or "").startswith("org.apache.kafka.connect.data.") and logical not in _LOGICAL:
         raise ValueError(f"has `{name}` of type {logical}, which is not supported: make it a STRING, or {_CURE}")
     if type_of(_type_of(schema)) is None:

@@ -54,6 +54,13 @@ class SpoolDir(Runs):
     def connector(self, **keys: str) -> SpoolDirSourceConnector:
         return self.class_(self.props(keys))
 
+    def values(self, *keys: Mapping[str, str], most: int | None = None) -> list[Any]:
+        """Those of a run with these keys; see `read`."""
+        merged: dict[str, Any] = {}
+        for each in keys:
+            merged |= each
+        return self.read(most=most, **merged)
+
     def _note(self, row: dict[str, Any], found: list[Any]) -> int:
         if row["error"] is None:
             self.keys.append(row.get("key"))

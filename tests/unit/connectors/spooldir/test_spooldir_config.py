@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -100,7 +102,7 @@ def test_a_way_of_quoting_that_is_not_supported_is_refused(key: str) -> None:
 
 
 def test_a_time_from_a_field_needs_a_timestamp_that_is_required() -> None:
-    mode = {"timestamp__mode": "FIELD", "timestamp__field": "at"}
+    mode: dict[str, Any] = {"timestamp__mode": "FIELD", "timestamp__field": "at"}
     assert [*problems(**mode)] == ["timestamp.field"]
     assert [*problems(SpoolDirLineDelimitedSourceConnector, **mode)] == ["timestamp.mode"]
     value = schema(id=plain("INT64", optional=False), at=TIMESTAMP)
@@ -157,7 +159,7 @@ def test_schemas_that_are_made_have_strings_and_names() -> None:
 
 
 def test_schemas_that_are_both_given_are_used() -> None:
-    assert problems(SpoolDirJsonSourceConnector, **{"schema.generation.enabled": "true"}) == {}
+    assert problems(SpoolDirJsonSourceConnector, schema__generation__enabled="true") == {}
     found = SpoolDirCsvSourceConnector(LEAST | SCHEMAS | GENERATED).settings()
     assert found.types == (("id", "int64"), ("name", "string"))
 
