@@ -29,6 +29,7 @@ _LOGIN = ("access.key.id", "secret.access.key", "session.token", "profile", "cre
           "user", "delegation.token")  # fmt: skip
 _ADDRESSES = {
     "directory": "{}",
+    "input.path": "{}",
     "s3.bucket.name": "s3://{}",
     "gcs.bucket.name": "gs://{}",
     "azblob.container.name": "abfss://{}@account.dfs.core.windows.net",

@@ -15,6 +15,7 @@ _OBJECT_STORES = (
     "io.confluent.connect.gcs.GcsSinkConnector",
     "io.confluent.connect.azure.blob.AzureBlobStorageSinkConnector",
 )
+_SPOOL_DIR = "com.github.jcustenborder.kafka.connect.spooldir.SpoolDir"
 _NEEDS_FILES = ("file", "dir", "env")
 
 
@@ -74,6 +75,16 @@ def _object_stores(connector_class: str, config: Mapping[str, Any]) -> Iterator[
     )
 
 
+def _spool_dir(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if not connector_class.startswith(_SPOOL_DIR) or str(config.get(HOSTED, "")).lower() == "true":
+        return
+    yield (
+        "its offsets are not taken over: stop it when it is idle. What is in `input.path` then is read from the "
+        "beginning, so with `cleanup.policy=NONE` move away what was read"
+    )
+    yield "records get no headers with the name and position of their file, and empty keys become null"
+
+
 def _client_overrides(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
     group = config.get("consumer.override.group.id")
     if group:
@@ -97,6 +108,7 @@ _RULES: tuple[Callable[[str, Mapping[str, Any]], Iterator[str]], ...] = (
     _jdbc,
     _iceberg,
     _object_stores,
+    _spool_dir,
     _client_overrides,
     _variables,
 )

@@ -83,7 +83,10 @@ CONNECTORS: tuple[WellKnown, ...] = (
 _CAMEL = re.compile(r"org\.apache\.camel\.kafkaconnector\.(\w+)\.\w+Connector")
 # Published by their vendors only as archives.
 _ARCHIVES = (
-    (r"io\.confluent\.connect\..*|io\.confluent\.kafka\.connect\..*", "Confluent's hub"),
+    (
+        r"io\.confluent\.connect\..*|io\.confluent\.kafka\.connect\..*|com\.github\.jcustenborder\.kafka\.connect\..*",
+        "Confluent's hub",
+    ),
     (r"io\.lenses\..*|com\.datamountaineer\..*", "Lenses's releases"),
     (r"com\.wepay\..*|com\.clickhouse\..*|io\.streamthoughts\..*|org\.neo4j\..*", "its vendor"),
 )

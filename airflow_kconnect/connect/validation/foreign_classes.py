@@ -21,7 +21,10 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
         "DirectorySink writes Parquet files, which a later task can load",
     ),
     (r".*(Iceberg|DeltaLake|Delta)\w*", "SparkTableSink writes tables of Iceberg and Delta Lake"),
-    (r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*", "FileStreamSource reads lines of files and folders"),
+    (
+        r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*",
+        "FilesSource reads CSV, JSON, Avro, Parquet, ORC and lines from files in folders and stores",
+    ),
     (r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?", "VerifiableSource generates records for tests"),
 )
 # Converters and transformations of connectors that are not hosted.

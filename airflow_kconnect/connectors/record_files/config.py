@@ -17,6 +17,7 @@ from airflow_kconnect.connect.config import (
     ValidList,
     ValidString,
 )
+from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.record_files.types import TYPES, type_of
 from airflow_kconnect.places.keys import address_validator, define_store_keys, store_problems
@@ -43,6 +44,8 @@ NO_POLICY, DELETE, MOVE, BY_DATE = "NONE", "DELETE", "MOVE", "MOVEBYDATE"
 MOVES = (MOVE, BY_DATE)
 SAMPLE, STRINGS = "sample", "strings"
 _CHARS = {"csv.separator.char": ",", "csv.quote.char": '"', "csv.escape.char": ""}
+GIVEN, AS_TEXT = "given", "text"
+"""JSON, for connectors with other keys: members that have no given type are left out; an object is a string."""
 _BOUND = "kconnect.max.records"
 
 
@@ -50,15 +53,41 @@ _BOUND = "kconnect.max.records"
 class Dialect:
     """How CSV is written.
 
-    :param null: the text, without quotes, that stands for null.
+    :param null: the text, without quotes, that stands for null; None: no text does. :param quoted_null: in quotes, too.
+    :param names: of columns without header; empty: they are numbered. :param skipped: lines before all others.
+    :param spaced_quotes: whether a value may begin with spaces and a quote, which is then an ordinary character.
+    :param tabs_in_tsv: whether a comma is a tab in files named ``.tsv``.
     """
 
     separator: str = ","
     quote: str | None = '"'
     escape: str | None = None
     header: bool = True
-    null: str = ""
+    null: str | None = ""
     multiline: bool = True
+    quoted_null: bool = False
+    names: tuple[str, ...] = ()
+    skipped: int = 0
+    spaced_quotes: bool = True
+    tabs_in_tsv: bool = True
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """What records are made of rows of files.
+
+    :param value: the schema of values: other columns are left out, and those that a file lacks are null. None: that of
+        the file's columns.
+    :param name: of that schema.
+    :param key: schema of keys, whose columns are some of the value's; None: there are no keys.
+    :param timestamp: the column with the time of the record. :param file_time: whether it is that of the file.
+    """
+
+    value: ConnectSchema | None = None
+    name: str | None = None
+    key: ConnectSchema | None = None
+    timestamp: str | None = None
+    file_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +107,7 @@ class FileSettings:
     split_bytes: int = 64 * 1024 * 1024
     enhanced_avro: bool = False
     tolerant: bool = False
+    shaping: Shaping = Shaping()
 
     def format_of(self, name: str) -> str | None:
         """The format of a file; None if its name does not say it."""
@@ -85,8 +115,8 @@ class FileSettings:
 
     def separator_of(self, name: str) -> str:
         """What is between the values of a CSV file: in ``.tsv`` a tab, unless something else is set."""
-        separator = self.dialect.separator
-        return "\t" if separator == "," and _extensions(name)[0] == "tsv" else separator
+        separator, is_default = self.dialect.separator, self.dialect.separator == "," and self.dialect.tabs_in_tsv
+        return "\t" if is_default and _extensions(name)[0] == "tsv" else separator
 
     def compression_of(self, name: str) -> str:
         """The compression of a text file."""

@@ -13,12 +13,13 @@ import pyarrow.compute as pc
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
-from airflow_kconnect.connect.frame import BatchFrame, Union, single
+from airflow_kconnect.connect.frame import ABSENT, BatchFrame, Union, single
 from airflow_kconnect.connect.system_errors import system_error
-from airflow_kconnect.connectors.record_files.config import BY_BYTES
+from airflow_kconnect.connectors.record_files.config import BY_BYTES, Shaping
 from airflow_kconnect.connectors.record_files.formats.base import Columns, Rows
 from airflow_kconnect.connectors.record_files.formats.registry import opened
 from airflow_kconnect.connectors.record_files.opening import Source, UnreadableFile
+from airflow_kconnect.connectors.record_files.shaping import KEY, TIME, added, added_columns, shaped, shaped_schema
 from airflow_kconnect.connectors.record_files.values import fitted
 from airflow_kconnect.converters.types import arrow_type
 
@@ -47,7 +48,7 @@ class Part:
     def schema(self) -> ConnectSchema | None:
         """Of the records."""
         with unreadable(self.source):
-            return opened(self.source).schema(self.columns)
+            return shaped_schema(opened(self.source).schema(self.columns), self.source.settings.shaping)
 
     @property
     def is_empty(self) -> bool:
@@ -62,7 +63,7 @@ class Part:
             with unreadable(self.source):
                 for rows in opened(self.source).rows(self.columns, self.begin, self.end):
                     self.source.check_unchanged()  # rows are committed before the part has ended
-                    yield rows
+                    yield shaped(rows, self.source.settings.shaping)
         self.source.check_unchanged()  # what was empty, too: its offset says that it was read
 
     def at(self, row: int) -> str:
@@ -91,11 +92,14 @@ def unreadable(source: Source) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class FilesReader:
-    """Reads parts; pickled. :param shapes: of all parts. :param own: the number of each part's shape."""
+    """Reads parts; pickled. :param shapes: of all parts. :param own: the number of each part's shape.
+    :param shaping: of all parts.
+    """
 
     parts: tuple[Part, ...]
     shapes: tuple[Shape, ...]
     own: tuple[int, ...]
+    shaping: Shaping
 
     def __call__(self, split: int) -> Batches:
         part, row = self.parts[split], 0
@@ -114,9 +118,8 @@ class FilesReader:
     def schema(self) -> pa.Schema:
         """Of the batches."""
         fields = [("progress", pa.int64()), *(("tag", pa.int32()) for _ in self.shapes[1:2])]
-        return pa.schema(
-            [*fields, *zip(_names(self.shapes), map(_type, self.shapes), strict=True), ("error", pa.string())]
-        )
+        values = zip(_names(self.shapes), map(_type, self.shapes), strict=True)
+        return pa.schema([*fields, *values, *added_columns(self.shaping), ("error", pa.string())])
 
     def _batch(self, part: Part, shape: int, rows: Rows, first: int) -> pa.RecordBatch:
         """:param first: how many rows were before these."""
@@ -125,14 +128,23 @@ class FilesReader:
         for row, text in rows.errors.items():
             errors[row] = _bad(f"{part.at(first + row + 1)}: {text}")
         values = fitted(rows.values, _type(self.shapes[shape]))
-        batch = self._made(np.arange(first + 1, first + count + 1), shape, values, pa.array(errors, pa.string()))
+        more = added(values, self.shaping, part.source.file.changed_ms)
+        batch = self._made(np.arange(first + 1, first + count + 1), shape, values, pa.array(errors, pa.string()), more)
         return batch.slice(max(part.skipped - first, 0))
 
     def _failed(self, row: int, cell: str) -> pa.RecordBatch:
         return self._made(np.array([row]), 0, pa.nulls(1, _type(self.shapes[0])), pa.array([cell]))
 
-    def _made(self, progress: np.ndarray, shape: int, values: pa.Array, errors: pa.Array) -> pa.RecordBatch:
+    def _made(
+        self,
+        progress: np.ndarray,
+        shape: int,
+        values: pa.Array,
+        errors: pa.Array,
+        more: dict[str, pa.Array] | None = None,
+    ) -> pa.RecordBatch:
         columns = {"progress": pa.array(progress, pa.int64()), "error": errors}
+        columns |= {name: pa.nulls(len(values), type_) for name, type_ in added_columns(self.shaping)} | (more or {})
         if len(self.shapes) > 1:
             columns["tag"] = pc.if_else(pc.is_null(errors), pa.scalar(shape, pa.int32()), None)
         for n, (name, each) in enumerate(zip(_names(self.shapes), self.shapes, strict=True)):
@@ -150,13 +162,16 @@ def frame_of(parts: Sequence[Part], topic: str) -> BatchFrame:
     for part in parts:
         own.append(0 if part.is_empty else shapes.setdefault(Shape(part.schema()), len(shapes)))
     known = tuple(shapes) or (Shape(OPTIONAL_STRING_SCHEMA),)
-    reader = FilesReader(tuple(parts), known, tuple(own))
+    shaping = parts[0].source.settings.shaping if parts else Shaping()
+    reader = FilesReader(tuple(parts), known, tuple(own), shaping)
     several = Union(known, _names(known), "tag")
     return BatchFrame(
         reader,
         reader.schema,
         value=several if len(known) > 1 else single(known[0], _names(known)[0]),
+        key=ABSENT if shaping.key is None else single(Shape(shaping.key), KEY),
         constant_topic=topic,
+        timestamp=TIME if TIME in reader.schema.names else None,
         carried=("progress", "error"),
     )
 

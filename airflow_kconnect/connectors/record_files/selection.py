@@ -27,6 +27,7 @@ class Rules:
 
     :param excluded: folders below the place, each with a slash at its end, in which files are that were read.
     :param leaves: by its offset, whether a file leaves its place.
+    :param below: whether folders below the place belong to it.
     """
 
     pattern: str = ".*"
@@ -36,13 +37,15 @@ class Rules:
     order: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     leaves: Callable[[Offset], bool] = lambda _: False
+    below: bool = True
 
     def wants(self, name: str) -> bool:
         """Whether a file of this name is one to be read."""
         *folders, own = name.split("/")
         # What Spark and Hadoop are still writing is in such folders; one of theirs with a value is a part of a table.
         hidden = own.startswith("_") or any(each.startswith("_") and "=" not in each for each in folders)
-        return not hidden and self._pattern.fullmatch(own) is not None and not name.startswith(self.excluded)
+        belongs = not hidden and (self.below or not folders) and not name.startswith(self.excluded)
+        return belongs and self._pattern.fullmatch(own) is not None
 
     def ordered(self, files: Sequence[PlacedFile]) -> list[PlacedFile]:
         """Files in the order in which they are read."""

@@ -104,6 +104,10 @@ class FilesSourceConnector(NativeSourceConnector):
 
     @cached_property
     def _settings(self) -> FileSettings:
+        return self.settings()
+
+    def settings(self) -> FileSettings:
+        """How files are read."""
         return settings_of(self.config_values, tolerant=self.props.get("errors.tolerance", "none") == "all")
 
     @cached_property
@@ -118,8 +122,12 @@ class FilesSourceConnector(NativeSourceConnector):
     def _on_changed(self) -> str:
         return str(self.config_values["on.changed"])
 
-    @property
+    @cached_property
     def _rules(self) -> Rules:
+        return self.rules()
+
+    def rules(self) -> Rules:
+        """Which files are read."""
         others = [place.at for place in (self._tidying.finished, self._tidying.error) if place is not None]
         values = self.config_values
         return Rules(

@@ -88,7 +88,7 @@ def typed(texts: pa.Array, type_: pa.DataType) -> pa.Array:
     texts = pc.if_else(pc.equal(texts, ""), None, texts)  # in quotes, where another program quotes all values
     if pa.types.is_timestamp(type_):
         return _instants(texts, type_)
-    return texts.cast(type_)
+    return _days(texts) if pa.types.is_date32(type_) else texts.cast(type_)
 
 
 def _instants(texts: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -97,6 +97,18 @@ def _instants(texts: pa.Array, type_: pa.DataType) -> pa.Array:
         return texts.cast(type_)
     except pa.ArrowInvalid:
         return texts.cast(pa.timestamp(type_.unit)).cast(type_)
+
+
+def _days(texts: pa.Array) -> pa.Array:
+    """Dates, or timestamps that are the beginning of a day."""
+    try:
+        return texts.cast(pa.date32())
+    except pa.ArrowInvalid:
+        instants = texts.cast(pa.timestamp("us"))
+    days = instants.cast(pa.date32())
+    if not days.cast(instants.type).equals(instants):
+        raise ValueError("a timestamp is not the beginning of a day")
+    return days
 
 
 def quoted(value: bytes | str | None, most: int = _QUOTED) -> str:

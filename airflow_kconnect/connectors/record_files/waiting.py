@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
+_OTHER_NAMES = ("input.path", "input.path.walk.recursively")
+"""Keys of connect-spooldir's sources about which files they read, as far as `FilesSource` has them not."""
+
+
 class _Files(Protocol):
     """What it asks a files source, whose module is loaded only by its name."""
 
@@ -34,7 +38,7 @@ class NewFilesCondition(Condition):
     """
 
     kind: ClassVar[str] = "new_files"
-    needs: ClassVar[tuple[str, ...]] = ("connector.class", *files_config().keys)
+    needs: ClassVar[tuple[str, ...]] = ("connector.class", *files_config().keys, *_OTHER_NAMES)
 
     min_files: int = 1
 
@@ -61,7 +65,7 @@ def _source(connector: ConnectorPositions) -> _Files:
     props, _ = texts_of(connector.config)
     name = props.get("connector.class", "")
     if not name or not hasattr(found := registry().connector(name), "unread"):
-        text = f"is {name or 'missing'}: only FilesSource has files that it has read or not"
+        text = f"is {name or 'missing'}: only FilesSource has files that it has read or not, also as SpoolDir..."
         raise ConfigError({"connector.class": [text]}, connector.name)
     return cast("_Files", found(props))
 

@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.connectors.spooldir.source import SpoolDirAvroSourceConnector
 from airflow_kconnect.connectors.verifiable.sink import VerifiableSinkConnector
 
 LAKE = {"directory": "/lake", "topics": "a,b"}
@@ -27,6 +28,7 @@ _S3 = {**_FILES, "s3.bucket.name": "lake", "format.class": "io.confluent.connect
 _GCS = {**_FILES, "gcs.bucket.name": "lake", "format.class": "io.confluent.connect.gcs.format.json.JsonFormat"}
 _AZURE = {**_FILES, "azblob.account.name": "shop", "azblob.container.name": "lake"}
 _AZURE |= {"format.class": "io.confluent.connect.azure.blob.format.json.JsonFormat"}
+_SPOOL = {"input.path": "/raw", "topic": "orders"}
 _IN_WASBS = "wasbs://lake@shop.dfs.core.windows.net/raw"
 _IN_ABFSS = "abfss://lake@shop.dfs.core.windows.net/raw"
 
@@ -60,6 +62,7 @@ def _source(directory: str) -> dict[str, str]:
         ),
         (FilesSourceConnector, _source("hdfs://names:8020/raw"), naming.HDFS("names", "8020", "/raw")),
         (FilesSourceConnector, _source("/raw"), naming.LocalFileSystem("/raw")),
+        (SpoolDirAvroSourceConnector, _SPOOL, naming.LocalFileSystem("/raw")),
     ],
 )
 def test_in_stores_names_are_those_of_openlineage(

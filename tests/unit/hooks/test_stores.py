@@ -187,3 +187,9 @@ def test_a_connection_must_be_of_the_store_of_confluents_sinks(connection: Any, 
     with pytest.raises(ConfigError) as caught:
         with_login(config, {})
     assert f"is of type `aws`, which is for s3://, and the address is {at}" in caught.value.errors[CONNECTION][0]
+
+
+def test_a_connection_must_be_of_the_store_of_connect_spooldirs_sources(connection: Any) -> None:
+    connection("store", **KEYS)
+    with pytest.raises(ConfigError, match="the address is gs://lake/in"):
+        with_login({"name": "orders", "input.path": "gs://lake/in", CONNECTION: "store"}, {})

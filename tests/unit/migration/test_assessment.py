@@ -147,6 +147,22 @@ S3 = {
 }
 
 
+def test_what_of_connect_spooldir_is_not_taken_over_is_told() -> None:
+    spooldir = {
+        "name": "spool",
+        "connector.class": "com.github.jcustenborder.kafka.connect.spooldir.SpoolDirLineDelimitedSourceConnector",
+        "input.path": "/data/in",
+        "finished.path": "/data/done",
+        "error.path": "/data/bad",
+        "input.file.pattern": ".*",
+        "topic": "lines",
+        **CONVERTERS,
+    }
+    found = assess(spooldir, "source", WORKER, ())
+    assert (found.how, found.verdict) == (How.SPARK, Verdict.READY)
+    assert "its offsets are not taken over" in " ".join(found.advice)
+
+
 def test_confluents_s3_sink_moves_as_it_is() -> None:
     found = assess(S3, "sink", WORKER, ())
     assert (found.how, found.verdict, found.identity) == (

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from airflow_kconnect.connect.data import ConnectSchema
@@ -22,7 +23,8 @@ _BLOCK = 4 * 1024 * 1024
 """A row must fit into it."""
 _SAMPLE = 1024 * 1024
 _END = 4096
-_TOO_LONG = "straddling object"
+_TOO_LONG, _EMPTY, _TOO_SHORT = "straddling object", "Empty CSV", "Could not skip"
+"""What Arrow says about a row, a file, and one that has fewer lines than are left out."""
 
 
 class CsvFormat(RecordFormat):
@@ -34,7 +36,7 @@ class CsvFormat(RecordFormat):
             return {}
         names = reader.schema.names
         if not self.settings.dialect.header:
-            names = [f"column{n + 1:02}" for n in range(len(names))]
+            names = [*self.settings.dialect.names] or [f"column{n + 1:02}" for n in range(len(names))]
         schema_of(reader.schema, self.source.name)  # of several columns with a name one would be left
         if self.settings.inference == STRINGS:
             return {name: known.get(name, "string") for name in names}
@@ -65,13 +67,15 @@ class CsvFormat(RecordFormat):
             reader = self._reader(self.source.text(), _SAMPLE, None, bad, header=header)
             return reader if bad or next(iter(reader), None) is not None else None
         except pa.ArrowInvalid as error:
-            if "Empty CSV" not in str(error):
+            if _EMPTY not in str(error) and _TOO_SHORT not in str(error):
                 raise
         with self.source.text() as stream:
             start = stream.read(_SAMPLE)
         if len(start) == _SAMPLE:
-            raise self.source.unreadable("begins with a mebibyte of empty lines")
-        if header or not start.removeprefix(BOM).strip(b"\r\n"):
+            raise self.source.unreadable("begins with a mebibyte of empty lines, or with lines of that length")
+        skipped = self.settings.dialect.skipped
+        rest = start.removeprefix(BOM).split(b"\n", skipped)[skipped:]
+        if header or not b"".join(rest).strip(b"\r\n"):
             return None
         # Arrow finds no columns in a line that is the only one and not ended.
         return self._reader(pa.BufferReader(start + b"\n"), _SAMPLE, None, [], header=False)
@@ -85,26 +89,43 @@ class CsvFormat(RecordFormat):
         return self.source.line_starts(begin)
 
     def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
-        fields, bad = _fields(columns), list[Any]()
+        fields, names, bad = _fields(columns), [*(columns or ())], list[Any]()
         header = self.settings.dialect.header and begin == 0
-        row = 1 + header  # that of the next batch, as Arrow counts them
+        before = header + (self.settings.dialect.skipped if begin == 0 else 0)
+        row = 1 + before  # that of the next batch, as Arrow counts them
         text = _Ended(self.source.text(begin, end))
         stream = pa.PythonFile(text, mode="r")
         try:
-            for batch, is_last in _with_last(self._reader(stream, _BLOCK, [*(columns or ())], bad, header=header)):
+            for batch, is_last in _with_last(self._reader(stream, _BLOCK, names, bad, header=header, begin=begin)):
                 wrong = _take_until(bad, row, batch.num_rows)
-                made = _rows(batch, fields, [(at - row, text) for at, text in wrong])
+                made = self._rows(batch, fields, [(at - row, text) for at, text in wrong])
                 yield self._with_open_quote(made, batch, text.end) if is_last and not bad else made
                 row += batch.num_rows + len(wrong)
             if bad:
-                yield _rows(_nothing(fields), fields, [(at - row, text) for at, text in bad])
+                yield self._rows(_nothing(fields), fields, [(at - row, text) for at, text in bad])
         except pa.ArrowInvalid as error:
             if _TOO_LONG in str(error):
                 raise self.source.unreadable(
-                    f"has a row of more than {_BLOCK // 1024 // 1024} MiB after row {row - 1 - header}: a quote that is"
+                    f"has a row of more than {_BLOCK // 1024 // 1024} MiB after row {row - 1 - before}: a quote that is"
                     " opened there may not be closed, or `csv.quote.char` is another one"
                 ) from error
             raise
+
+    def _rows(self, batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tuple[int, str]]) -> Rows:
+        spaced = Errors() if self.settings.dialect.spaced_quotes else self._spaced(batch)
+        return _rows(batch, fields, wrong, spaced)
+
+    def _spaced(self, batch: pa.RecordBatch) -> Errors:
+        """Rows with a value that begins with spaces and a quote."""
+        found = Errors()
+        for name, texts in zip(batch.schema.names, batch.columns, strict=True):
+            if (quote := self.settings.dialect.quote) is None or not pa.types.is_binary(texts.type):
+                continue
+            at = pc.match_substring_regex(texts, rf"^[ \t]+\x{ord(quote):02x}")
+            for row in np.flatnonzero(at.fill_null(False).to_numpy(zero_copy_only=False)):
+                why = f"`{name}` has spaces before a quote, which would be taken for a part of the value"
+                found[int(row)] = f"{why}: {quoted(texts[int(row)].as_py())}"
+        return found
 
     def _with_open_quote(self, rows: Rows, last: pa.RecordBatch, end: bytes) -> Rows:
         """The last rows of a part; the last one is bad if all that follows a quote was taken for its last value.
@@ -130,6 +151,7 @@ class CsvFormat(RecordFormat):
         bad: list[tuple[int, str]],
         *,
         header: bool,
+        begin: int = 0,
     ) -> pcsv.CSVStreamingReader:
         """:param names: of columns, which are bytes; None: they are not known yet. :param bad: gets what is skipped.
         :param header: whether it comes first; empty lines may be before it.
@@ -147,6 +169,7 @@ class CsvFormat(RecordFormat):
             read_options=pcsv.ReadOptions(
                 use_threads=False,
                 block_size=block,
+                skip_rows=dialect.skipped if begin == 0 else 0,
                 column_names=None if header else names,
                 autogenerate_column_names=names is None and not header,
             ),
@@ -159,9 +182,9 @@ class CsvFormat(RecordFormat):
             ),
             convert_options=pcsv.ConvertOptions(
                 column_types={name: pa.binary() for name in names or ()},
-                null_values=[dialect.null],
+                null_values=[] if dialect.null is None else [dialect.null],
                 strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
+                quoted_strings_can_be_null=dialect.quoted_null,
             ),
         )
 
@@ -218,9 +241,9 @@ def _take_until(bad: list[tuple[int, str]], first: int, good: int) -> list[tuple
     return taken
 
 
-def _rows(batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tuple[int, str]]) -> Rows:
-    """:param wrong: rows that are not in the batch, by their places among its rows."""
-    columns, errors = [], Errors()
+def _rows(batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tuple[int, str]], bad: Errors) -> Rows:
+    """:param wrong: rows that are not in the batch, by their places among its rows. :param bad: rows that are."""
+    columns, errors = [], Errors(bad)
     for field, texts in zip(fields, batch.columns, strict=True):
         values, problems = parsed(texts, field.type, field.name)
         columns.append(values)

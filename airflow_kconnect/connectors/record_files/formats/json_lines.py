@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from airflow_kconnect.connect.data import ConnectSchema
-from airflow_kconnect.connectors.record_files.config import NONE
+from airflow_kconnect.connect.data import STRING_SCHEMA, ConnectSchema
+from airflow_kconnect.connectors.record_files.config import AS_TEXT, GIVEN, NONE
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
 from airflow_kconnect.connectors.record_files.formats.json_objects import objects_of
 from airflow_kconnect.connectors.record_files.formats.lines import lines_of
@@ -29,8 +29,10 @@ class JsonFormat(RecordFormat):
 
     def columns(self, known: Mapping[str, Description]) -> Columns | None:
         """The members that are known, and those of a sample."""
-        if self.settings.inference == NONE:
+        if self.settings.inference in (NONE, AS_TEXT):
             return None
+        if self.settings.inference == GIVEN:
+            return dict(self.settings.types)
         filled = map(_filled, lines_of(self.source, 0, None, _SAMPLE))
         if (sample := next((lines for lines in filled if len(lines)), None)) is None:
             return {}
@@ -50,16 +52,17 @@ class JsonFormat(RecordFormat):
 
     def schema(self, columns: Columns | None) -> ConnectSchema | None:
         if columns is None:
-            return None
+            return STRING_SCHEMA if self.settings.inference == AS_TEXT else None
         return schema_of(pa.schema([(name, arrow_of(each)) for name, each in columns.items()]), self.source.name)
 
     def cuts(self, begin: int) -> list[int]:
         return self.source.line_starts(begin)
 
     def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
+        others = "ignore" if self.settings.inference == GIVEN else "error"
         for lines in lines_of(self.source, begin, end):
             if len(given := _filled(lines)):
-                yield Rows(*(objects_of(given) if columns is None else _structs_of(given, columns)))
+                yield Rows(*(objects_of(given) if columns is None else _structs_of(given, columns, others)))
 
 
 def _filled(lines: pa.Array) -> pa.Array:
@@ -67,11 +70,11 @@ def _filled(lines: pa.Array) -> pa.Array:
     return lines.filter(pc.greater(pc.binary_length(lines), 0))
 
 
-def _structs_of(lines: pa.Array, columns: Columns) -> tuple[pa.Array, Errors]:
+def _structs_of(lines: pa.Array, columns: Columns, others: str) -> tuple[pa.Array, Errors]:
     fields = [pa.field(name, arrow_of(each)) for name, each in columns.items()]
 
     def parse(given: pa.Array) -> pa.Array:
-        table = _read(_stripped(given), _read_fields(columns), "error")
+        table = _read(_stripped(given), _read_fields(columns), others)
         members = [typed(table.column(field.name).combine_chunks(), field.type) for field in fields]
         return pa.StructArray.from_arrays(members, fields=fields)
 
