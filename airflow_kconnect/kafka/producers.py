@@ -97,7 +97,8 @@ class CommittingProducer(ABC):
         except KafkaException as error:
             self._remember(error_of(error), self._doing)
             raise self.failure(error, "") from error
-        except SystemError as error:  # it called `on_delivery`, too, while it was raising one
+        except (SystemError, AttributeError) as error:
+            # It called `on_delivery` or `error_cb`, too, while it was raising one: Python gets confused by that.
             raise self.failure(KafkaException(KafkaError(KafkaError._FATAL)), "") from error
 
     def failure(self, exception: KafkaException, doing: str) -> ConnectError:
