@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from airflow_kconnect.connect.errors import ConnectError, DataError
@@ -49,6 +49,7 @@ def move_all(source: Place, moves: Sequence[Move]) -> Moved:
 
     A run that is killed in between finds its copies again: see `_is_copy`.
     """
+    moves = _apart(moves)
     copied = _each(lambda move: _copied(source, move), moves)  # 1
     by_target: dict[int, tuple[Place, list[str]]] = {}
     ready = []
@@ -63,6 +64,20 @@ def move_all(source: Place, moves: Sequence[Move]) -> Moved:
     gone = [move.file for move, is_removed in zip(ready, removed, strict=True) if is_removed is True]
     source.settle(file.name for file in gone)
     return Moved(tuple(gone), tuple(each for each in (*copied, *removed) if isinstance(each, ConnectError)))
+
+
+def _apart(moves: Sequence[Move]) -> list[Move]:
+    """Each has a name of its own: one target may be a folder of another one, and stores look and write in two steps."""
+    taken: set[str] = set()
+    found = []
+    for move in moves:
+        name = move.name
+        if move.target is not None:
+            if move.target.uri(name) in taken:
+                name = with_version(name, move.file.version)
+            taken.add(move.target.uri(name))
+        found.append(replace(move, name=name))
+    return found
 
 
 def _each(do: Callable[[_T], _R], items: Iterable[_T]) -> list[_R | ConnectError]:

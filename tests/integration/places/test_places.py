@@ -281,6 +281,16 @@ class TestMoves:
         contents = {target.read(file).read() for file in target.files()}
         assert (names(place), contents) == ([], {b"other", b"text"})
 
+    def test_two_files_of_one_name_are_both_there(self, store: Store, place: Place) -> None:
+        target = beside(store, place)
+        within = open_place(f"{target}/bad", store.settings)
+        write(place, "bad/a.csv", b"one")
+        write(place, "a.csv", b"other")
+        moves = [Move(placed(place, "bad/a.csv"), target, "bad/a.csv"), Move(placed(place, "a.csv"), within, "a.csv")]
+        move_all(place, moves)
+        contents = {target.read(file).read() for file in target.files()}
+        assert (names(place), contents) == ([], {b"one", b"other"})
+
     def test_a_copy_that_was_made_before_is_not_made_twice(self, store: Store, place: Place) -> None:
         target = beside(store, place)
         write(place, "a.csv", b"text")
