@@ -32,6 +32,7 @@ from airflow_kconnect.connectors.record_files.config import (
     RESTART,
     FileSettings,
     files_config,
+    is_tolerant,
     problems,
     settings_of,
 )
@@ -108,7 +109,7 @@ class FilesSourceConnector(NativeSourceConnector):
 
     def settings(self) -> FileSettings:
         """How files are read."""
-        return settings_of(self.config_values, tolerant=self.props.get("errors.tolerance", "none") == "all")
+        return settings_of(self.config_values, tolerant=is_tolerant(self.props))
 
     @cached_property
     def _tidying(self) -> Tidying:

@@ -19,6 +19,7 @@ from airflow_kconnect.connectors.record_files.config import (
     FileSettings,
     Shaping,
     files_config,
+    is_tolerant,
 )
 from airflow_kconnect.connectors.record_files.selection import Rules
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
@@ -63,7 +64,7 @@ class SpoolDirSourceConnector(FilesSourceConnector):
     @classmethod
     def problems(cls, values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Key and message: what is wrong with its own keys."""
-        if not values["halt.on.error"] and props.get("errors.tolerance", "none") != "all":
+        if not values["halt.on.error"] and not is_tolerant(props):
             text = "is false, and bad rows are skipped only with `errors.tolerance=all`: set it"
             yield "halt.on.error", text
         if values["timestamp.mode"] == FIELD and "timestamp.field" not in values:
@@ -72,8 +73,7 @@ class SpoolDirSourceConnector(FilesSourceConnector):
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
         values = cls.config().parse(props)
-        tolerant = props.get("errors.tolerance", "none") == "all"
-        if values["halt.on.error"] and tolerant and "halt.on.error" in props:
+        if values["halt.on.error"] and is_tolerant(props) and "halt.on.error" in props:
             return ["`halt.on.error` is true, but `errors.tolerance` is all: bad rows are skipped"]
         return []
 
