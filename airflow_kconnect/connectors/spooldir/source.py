@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -82,16 +83,27 @@ class SpoolDirSourceConnector(FilesSourceConnector):
         return super().datasets({**props, "directory": props["input.path"]}, report)
 
     def check(self) -> None:
-        try:
+        with _told():
             super().check()
-        except ConfigError as error:
-            raise ConfigError(told(error.errors), error.connector) from error
+
+    def check_folder(self) -> None:
+        with _told():
+            super().check_folder()
 
     def rules(self) -> Rules:
         return replace(super().rules(), below=self.values["input.path.walk.recursively"])
 
     def settings(self) -> FileSettings:
         return replace(super().settings(), shaping=timed(Shaping(), self.values))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A block whose errors have the names that keys have here."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(told(error.errors), error.connector) from error
 
 
 class _WithSchemas(SpoolDirSourceConnector):
