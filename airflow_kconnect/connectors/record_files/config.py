@@ -249,6 +249,11 @@ def problems(props: Mapping[str, str]) -> dict[str, list[str]]:
     return errors
 
 
+def is_tolerant(props: Mapping[str, str]) -> bool:
+    """Whether bad rows and files are skipped."""
+    return props.get("errors.tolerance", "none") == "all"
+
+
 def settings_of(values: Mapping[str, Any], *, tolerant: bool) -> FileSettings:
     """The settings for the typed values of a valid configuration."""
     dialect = Dialect(

@@ -69,7 +69,7 @@ def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> 
     subject = f"{dict(offset)} of {dict(partition)}"
     problems = []
     if set(partition) != {"file"} or not isinstance(partition["file"], str):
-        problems.append(f'{subject}: expected a partition {{"file": <name below `directory`>}}')
+        problems.append(f'{subject}: expected a partition {{"file": <name below the folder>}}')
     if not isinstance(offset.get("version"), str):
         problems.append(f'{subject}: expected "version", the text that tells the file from another one of its name')
     numbers = [offset.get(name) for name in ("begin", "rows")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from airflow_kconnect.connectors.record_files.formats.base import Columns
 from airflow_kconnect.connectors.record_files.formats.registry import opened
 from airflow_kconnect.connectors.record_files.opening import Source
 from airflow_kconnect.connectors.record_files.reading import unreadable
-from airflow_kconnect.connectors.record_files.types import Description
+from airflow_kconnect.connectors.record_files.types import Description, columns_in
 
 
 class KnownTypes:
@@ -24,12 +23,9 @@ class KnownTypes:
 
     def __init__(self, settings: FileSettings, facts: Mapping[str, Mapping[str, Any]]) -> None:
         self.types: dict[str, Description] = dict(settings.types)
-        texts = dict.fromkeys(text for identity in sorted(facts) if (text := facts[identity].get("columns")))
-        seen: list[Columns] = [json.loads(text) for text in texts]
-        # The same order of members in each run: that of the file with most of them.
-        for columns in sorted(seen, key=len, reverse=True):
-            self.learn(columns)
-        self._kept = frozenset(name for columns in seen for name in columns)
+        kept = columns_in(facts[identity] for identity in sorted(facts))
+        self.learn(kept)
+        self._kept = frozenset(kept)
 
     def are_kept(self, columns: Columns) -> bool:
         """Whether the facts have all of these columns, so that they need not be kept again."""

@@ -32,6 +32,7 @@ from airflow_kconnect.connectors.record_files.config import (
     RESTART,
     FileSettings,
     files_config,
+    is_tolerant,
     problems,
     settings_of,
 )
@@ -108,7 +109,7 @@ class FilesSourceConnector(NativeSourceConnector):
 
     def settings(self) -> FileSettings:
         """How files are read."""
-        return settings_of(self.config_values, tolerant=self.props.get("errors.tolerance", "none") == "all")
+        return settings_of(self.config_values, tolerant=is_tolerant(self.props))
 
     @cached_property
     def _tidying(self) -> Tidying:
@@ -143,14 +144,22 @@ class FilesSourceConnector(NativeSourceConnector):
     def check(self) -> None:
         """:raises ConfigError: there is no such folder, or its files must not be listed."""
         check_connection(self.props)
-        at = self._place.at
-        if at.scheme == LOCAL and not Path(at.path).is_dir():
-            raise ConfigError({"directory": [f"there is no folder {at}"]}, self.props.get("name"))
+        self.check_folder()
         self._tidying.check(self._place)
         next(iter(self._place.files()), None)
 
+    def check_folder(self) -> None:
+        """Called before files are listed: a folder that is gone, perhaps with its disk, would pass for an empty one.
+
+        :raises ConfigError: there is none.
+        """
+        at = self._place.at
+        if at.scheme == LOCAL and not Path(at.path).is_dir():
+            raise ConfigError({"directory": [f"there is no folder {at}"]}, self.props.get("name"))
+
     def nothing_new(self, context: PlanContext) -> SourcePlan | None:
         """Files are listed, and none of them is opened."""
+        self.check_folder()
         selected = self._selected(context)
         is_left = bool(selected.gone) or any(self._tidying.wants(offset) for _, offset in selected.read)
         return None if selected.to_read or is_left else SourcePlan((), dict(selected.notes))
@@ -165,6 +174,7 @@ class FilesSourceConnector(NativeSourceConnector):
     def plan(self, context: PlanContext) -> SourcePlan:
         from airflow_kconnect.connectors.record_files.planning import KnownTypes
 
+        self.check_folder()
         self._renamed.clear()  # a new plan knows files by the names that they have now
         known = KnownTypes(self._settings, context.facts)
         rest, self._rest = self._rest, None

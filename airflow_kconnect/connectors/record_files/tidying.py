@@ -17,6 +17,7 @@ from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.record_files.config import BY_DATE, DELETE, MOVES, NO_POLICY
 from airflow_kconnect.connectors.record_files.offsets import is_of, partition_of
 from airflow_kconnect.connectors.record_files.selection import Selected
+from airflow_kconnect.connectors.record_files.types import columns_in
 from airflow_kconnect.places.address import LOCAL, Address, address
 from airflow_kconnect.places.base import Place, PlacedFile
 from airflow_kconnect.places.moving import Move, Moved, move_all
@@ -97,31 +98,24 @@ class Tidier:
 
     def __init__(self, source: Place, tidying: Tidying) -> None:
         self._source, self._tidying = source, tidying
-        self._planned: dict[str, PlacedFile] = {}
-        self._left: list[tuple[PlacedFile, Offset]] = []
-        self._former: dict[str, list[str]] = {}
-        self._read: set[str] = set()
-        self._gone: set[str] = set()
+        self._selected = Selected()
         self._facts: dict[str, Mapping[str, Any]] = {}
         self._notes: Counter[str] = Counter()
 
     def planned(self, selected: Selected, facts: Facts) -> None:
         """A plan was made. :param facts: of all files, also those of this plan."""
-        self._planned = {start.file.name: start.file for start in selected.to_read}
-        self._left = [(file, offset) for file, offset in selected.read if self._tidying.wants(offset)]
-        self._former, self._read = selected.former, {file.name for file, _ in selected.read}
-        self._gone = selected.gone
-        self._facts = dict(facts)
+        self._selected, self._facts = selected, dict(facts)
 
     def tidied(self, offsets: Sequence[tuple[Mapping[str, Any], Offset]]) -> Tidied | None:
         """Files of these offsets, and what earlier runs have left, leave their place. What is of an earlier run's plan
         is left to the plan that follows.
         """
-        seen = ((self._planned.get(partition.get("file", "")), offset) for partition, offset in offsets)
+        selected, self._selected = self._selected, Selected()
+        planned = {start.file.name: start.file for start in selected.to_read}
+        seen = ((planned.get(partition.get("file", "")), offset) for partition, offset in offsets)
         read = [(file, offset) for file, offset in seen if file and offset.get("done") and is_of(file, offset)]
-        moves = self._tidying.moves([*self._left, *read])
-        outdated = self._outdated({partition.get("file", "") for partition, _ in offsets})
-        self._left = []
+        moves = self._tidying.moves([*selected.read, *read])
+        outdated = _outdated(selected, {partition.get("file", "") for partition, _ in offsets})
         if not moves and not outdated:
             return None
         moved = move_all(self._source, moves)
@@ -133,28 +127,21 @@ class Tidier:
         facts = (FORGOTTEN, self._kept(map(partition_identity, forgotten))) if forgotten else None
         return Tidied(dict(self._notes), tuple(_warnings(moved)), forgotten, facts)
 
-    def _outdated(self, committed: set[str]) -> set[str]:
-        """Names of files that have left, or that are known under new names by now: a file that gets one of them is a
-        new one, and one that gets its old name back has not lost what was read since.
-        """
-        former = (self._former.get(name, ()) for name in committed | self._read)
-        return self._gone.union(*former) - committed
-
     def _kept(self, forgotten: Iterable[str]) -> dict[str, Any]:
         """What files say about columns that are forgotten now or were before: types stay what they are."""
         own = partition_identity(FORGOTTEN)
-        said = [_columns(self._facts.get(identity, {})) for identity in (own, *forgotten)]
-        columns: dict[str, Any] = {}
-        for each in sorted(said, key=len, reverse=True):
-            columns = {**columns, **each, **columns}
+        columns = columns_in(self._facts.get(identity, {}) for identity in (own, *forgotten))
         kept = {"columns": json.dumps(columns)} if columns else {}
         self._facts[own] = kept
         return kept
 
 
-def _columns(facts: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(facts.get("columns", "{}"))
-    return found
+def _outdated(selected: Selected, committed: set[str]) -> set[str]:
+    """Names of files that have left, or that are known under new names by now: a file that gets one of them is a
+    new one, and one that gets its old name back has not lost what was read since.
+    """
+    names = committed.union(file.name for file, _ in selected.read)
+    return selected.gone.union(*(selected.former.get(name, ()) for name in names)) - committed
 
 
 def _warnings(moved: Moved) -> list[RunWarning]:

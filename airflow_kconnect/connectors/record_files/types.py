@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
@@ -65,6 +66,19 @@ def described(type_: pa.DataType, *, texts_only: bool = False) -> Description:
         return f"decimal({type_.scale})"
     names = {pa.type_for_alias(arrow): name for name, arrow in _NAMED.items() if arrow != "timestamp"}
     return names.get(type_, "string")
+
+
+def columns_in(facts: Iterable[Mapping[str, Any]]) -> dict[str, Description]:
+    """The columns that facts of files have, each with the type that is kept.
+
+    The order of members is the same in each run: that of the file with most of them.
+    """
+    texts = dict.fromkeys(text for each in facts if (text := each.get("columns")))
+    columns: dict[str, Description] = {}
+    for found in sorted(map(json.loads, texts), key=len, reverse=True):
+        for name, description in found.items():
+            columns.setdefault(name, description)
+    return columns
 
 
 def schema_of(columns: pa.Schema, file: str) -> ConnectSchema:

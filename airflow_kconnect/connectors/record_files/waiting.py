@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
 _SHOWN = 20
-
-
 _OTHER_NAMES = ("input.path", "input.path.walk.recursively")
-"""Keys of connect-spooldir's sources about which files they read, as far as `FilesSource` has them not."""
+"""Keys by which sources of connect-spooldir say which files they read, and which `FilesSource` does not have."""
 
 
 class _Files(Protocol):

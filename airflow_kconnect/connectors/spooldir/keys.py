@@ -30,7 +30,7 @@ ISO_FORMATS = (
 _SAME = ("input.file.pattern", "topic", "file.minimum.age.ms", "files.sort.attributes")
 """Keys that the files source has with the same meaning."""
 _OWN = ("compression", "on.changed", "on.renamed", "split.bytes")
-"""Keys of the files source that connect-spooldir has not."""
+"""Keys of the files source that connect-spooldir does not have."""
 _HIGH, _MEDIUM, _LOW = Importance
 _BATCH = "a run is a batch: it reads what is there and ends"
 _SPLITS = "files are read in parallel, as Spark has room for them"
@@ -111,7 +111,7 @@ def _common_config() -> ConfigDef:
 def _define_schemas(config: ConfigDef) -> ConfigDef:
     return (
         config.define("value.schema", Type.STRING, "", _HIGH, "Schema of values, as JSON in connect-spooldir's form. "
-                      "Columns that it has not are left out.", example='{"name": "shop.Order", "type": "STRUCT", '
+                      "Columns that are not in it are left out.", example='{"name": "shop.Order", "type": "STRUCT", '
                       '"isOptional": false, "fieldSchemas": {"id": {"type": "INT64", "isOptional": false}}}')
         .define("key.schema", Type.STRING, "", _HIGH, "The same of keys, whose fields are some of those of values. "
                 "Without fields: keys are null.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from airflow_kconnect.connectors.record_files.config import (
     FileSettings,
     Shaping,
     files_config,
+    is_tolerant,
 )
 from airflow_kconnect.connectors.record_files.selection import Rules
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
@@ -63,7 +65,7 @@ class SpoolDirSourceConnector(FilesSourceConnector):
     @classmethod
     def problems(cls, values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Key and message: what is wrong with its own keys."""
-        if not values["halt.on.error"] and props.get("errors.tolerance", "none") != "all":
+        if not values["halt.on.error"] and not is_tolerant(props):
             text = "is false, and bad rows are skipped only with `errors.tolerance=all`: set it"
             yield "halt.on.error", text
         if values["timestamp.mode"] == FIELD and "timestamp.field" not in values:
@@ -72,8 +74,7 @@ class SpoolDirSourceConnector(FilesSourceConnector):
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
         values = cls.config().parse(props)
-        tolerant = props.get("errors.tolerance", "none") == "all"
-        if values["halt.on.error"] and tolerant and "halt.on.error" in props:
+        if values["halt.on.error"] and is_tolerant(props) and "halt.on.error" in props:
             return ["`halt.on.error` is true, but `errors.tolerance` is all: bad rows are skipped"]
         return []
 
@@ -82,16 +83,27 @@ class SpoolDirSourceConnector(FilesSourceConnector):
         return super().datasets({**props, "directory": props["input.path"]}, report)
 
     def check(self) -> None:
-        try:
+        with _told():
             super().check()
-        except ConfigError as error:
-            raise ConfigError(told(error.errors), error.connector) from error
+
+    def check_folder(self) -> None:
+        with _told():
+            super().check_folder()
 
     def rules(self) -> Rules:
         return replace(super().rules(), below=self.values["input.path.walk.recursively"])
 
     def settings(self) -> FileSettings:
         return replace(super().settings(), shaping=timed(Shaping(), self.values))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A block whose errors have the names that keys have here."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(told(error.errors), error.connector) from error
 
 
 class _WithSchemas(SpoolDirSourceConnector):

@@ -83,7 +83,7 @@ def _key_problems(key: ConnectSchema, value: ConnectSchema) -> Iterator[tuple[st
     for field in key.fields:
         of_value = value.field(field.name)
         if of_value is None:
-            yield KEY, f"has `{field.name}`, which `{VALUE}` has not: add it there, {_HOSTED}"
+            yield KEY, f"has `{field.name}`, which is not in `{VALUE}`: add it there, {_HOSTED}"
         elif types_of(struct((field.name, field.schema))) != types_of(struct((field.name, of_value.schema))):
             yield KEY, f"has `{field.name}` of another type than `{VALUE}`: give it the same one"
         elif of_value.schema.optional and not field.schema.optional:

@@ -9,7 +9,7 @@ from airflow_kconnect.connect.connector.source import Offset, ResumePoint
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.written_ranges import Ranges
 from airflow_kconnect.runtime.source.split_report import SplitReport
-from airflow_kconnect.stores.offset_topic.records import PlanRecord
+from airflow_kconnect.stores.offset_topic.records import Marker, PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 
 
@@ -62,8 +62,8 @@ class Work:
 
     def is_done(self, split: int) -> bool:
         """Whether the split was finished before this run."""
-        marker = self.view.markers.get(split)
-        return marker is not None and marker.plan_id == self.plan.plan_id and marker.done
+        marker = self._marker(split)
+        return marker is not None and marker.done
 
     @property
     def begun(self) -> bool:
@@ -97,10 +97,8 @@ class Work:
 
     def resume_point(self, split: int) -> ResumePoint:
         """Where the split resumes: after its last committed row, or at its start."""
-        marker = self.view.markers.get(split)
-        if marker and marker.plan_id == self.plan.plan_id and marker.progress is not None:
-            return marker.progress
-        return self.plan.splits[split].start
+        marker = self._marker(split)
+        return marker.progress if marker and marker.progress is not None else self.plan.splits[split].start
 
     def needs_plan(self, reports: list[SplitReport]) -> bool:
         """Whether offsets cannot express what this run leaves done: after a split that was stopped, a later one of the
@@ -118,15 +116,21 @@ class Work:
 
     def reached(self, split: int, reports: list[SplitReport]) -> tuple[ResumePoint | None, bool]:
         """The split's resume point after this run, and whether that is its end."""
-        report = next((report for report in reports if report.split == split), None)
+        report = _report_of(split, reports)
         if report is None or report.done:
             return self.plan.splits[split].end, True
         return report.resume_point, False
 
     def bad(self, split: int, reports: list[SplitReport]) -> int:
         """How many rows of the split were dead letters or skipped, in earlier runs too."""
-        report = next((report for report in reports if report.split == split), None)
+        known = _report_of(split, reports) or self._marker(split)
+        return known.bad if known else 0
+
+    def _marker(self, split: int) -> Marker | None:
+        """What earlier runs have committed of the split."""
         marker = self.view.markers.get(split)
-        if report is not None:
-            return report.bad
-        return marker.bad if marker and marker.plan_id == self.plan.plan_id else 0
+        return marker if marker and marker.plan_id == self.plan.plan_id else None
+
+
+def _report_of(split: int, reports: list[SplitReport]) -> SplitReport | None:
+    return next((report for report in reports if report.split == split), None)

@@ -12,7 +12,14 @@ import pyarrow as pa
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
-from airflow_kconnect.connectors.record_files.formats.containers import Block, Head, blocks_of, cut_after, head_of
+from airflow_kconnect.connectors.record_files.formats.containers import (
+    Block,
+    Head,
+    blocks_of,
+    cut_after,
+    damaged,
+    head_of,
+)
 from airflow_kconnect.converters.avro.config import AvroSettings
 from airflow_kconnect.converters.avro.payloads.batches import AvroDecoder
 from airflow_kconnect.converters.avro.payloads.binding import bind
@@ -107,7 +114,7 @@ def _ends(plan: Node, block: Block) -> list[int]:
     try:
         return ends_of(plan, block.data, block.count)
     except ValueError as error:
-        raise ValueError(f"the block at byte {block.at} is damaged: {error}") from error
+        raise damaged(block.at, error) from error
 
 
 def _joined(blocks: list[tuple[Block, list[int]]]) -> pa.BinaryArray:

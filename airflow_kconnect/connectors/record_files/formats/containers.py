@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from airflow_kconnect.converters.avro.payloads.bounds import varint
+from airflow_kconnect.converters.avro.payloads.bounds import unsigned, varint
 
 _MAGIC = b"Obj\x01"
 _MARKER = 16
@@ -112,14 +112,14 @@ def blocks_of(file: BinaryIO, head: Head, begin: int, end: int, size: int) -> It
         except IndexError:
             raise ValueError(f"it ends within the block at byte {at}") from None
         except ValueError as error:
-            raise _damaged(at, error) from error
+            raise damaged(at, error) from error
         if count < 0 or not 0 <= length <= _LARGEST:
-            raise _damaged(at, f"it has {count} records in {length} bytes")
+            raise damaged(at, f"it has {count} records in {length} bytes")
         if (stop := at + first + length + _MARKER) > size:
             raise ValueError(f"it ends within the block at byte {at}, which has {length} bytes")
         data += file.read(max(stop - at - len(data), 0))
         if data[first + length : first + length + _MARKER] != head.marker:
-            raise _damaged(at, "the marker after it is missing")
+            raise damaged(at, "the marker after it is missing")
         yield Block(at, count, _unpacked(head.codec, data[first : first + length], at))
         data, at = data[stop - at :], stop
 
@@ -131,7 +131,8 @@ def _numbers(data: bytes) -> tuple[int, int, int]:
     return count, length, at
 
 
-def _damaged(at: int, why: object) -> ValueError:
+def damaged(at: int, why: object) -> ValueError:
+    """The error of a block. :param at: where it begins in the file."""
     return ValueError(f"the block at byte {at} is damaged: {why}")
 
 
@@ -173,9 +174,9 @@ def _unpacked(codec: str, data: bytes, at: int) -> bytes:
     try:
         unpacked = _UNPACKED[codec](data)
     except (zlib.error, lzma.LZMAError, ValueError, OSError, EOFError, IndexError) as error:
-        raise _damaged(at, error) from error
+        raise damaged(at, error) from error
     if len(unpacked) > _LARGEST:
-        raise _damaged(at, "it is too large")
+        raise damaged(at, "it is too large")
     return unpacked
 
 
@@ -189,11 +190,7 @@ def _inflated(data: bytes) -> bytes:
 
 def _of_snappy(data: bytes) -> bytes:
     packed, check = data[:-4], data[-4:]
-    size = shift = 0
-    while packed[shift // 7] > 0x7F:
-        size |= (packed[shift // 7] & 0x7F) << shift
-        shift += 7
-    size |= packed[shift // 7] << shift
+    size, _ = unsigned(packed, 0)
     if size > _LARGEST:
         raise ValueError("it is too large")
     unpacked: bytes = pa.Codec("snappy").decompress(packed, size, asbytes=True)

@@ -22,6 +22,7 @@ from airflow_kconnect.converters.json.batches import has_no_number
 _SAMPLE = 1024 * 1024
 _INTEGERS = pa.decimal128(38, 0)
 _CURE = "give their types in `schema.types`, or set `schema.inference` to none"
+_CURE_GIVEN = "give it another type in `value.schema`"
 
 
 class JsonFormat(RecordFormat):
@@ -59,10 +60,11 @@ class JsonFormat(RecordFormat):
         return self.source.line_starts(begin)
 
     def rows(self, columns: Columns | None, begin: int, end: int) -> Iterator[Rows]:
-        others = "ignore" if self.settings.inference == GIVEN else "error"
+        are_given = self.settings.inference == GIVEN
         for lines in lines_of(self.source, begin, end):
             if len(given := _filled(lines)):
-                yield Rows(*(objects_of(given) if columns is None else _structs_of(given, columns, others)))
+                made = objects_of(given) if columns is None else _structs_of(given, columns, are_given=are_given)
+                yield Rows(*made)
 
 
 def _filled(lines: pa.Array) -> pa.Array:
@@ -70,7 +72,9 @@ def _filled(lines: pa.Array) -> pa.Array:
     return lines.filter(pc.greater(pc.binary_length(lines), 0))
 
 
-def _structs_of(lines: pa.Array, columns: Columns, others: str) -> tuple[pa.Array, Errors]:
+def _structs_of(lines: pa.Array, columns: Columns, *, are_given: bool) -> tuple[pa.Array, Errors]:
+    """:param are_given: the types of all members that are not to be left out."""
+    others, cure = ("ignore", _CURE_GIVEN) if are_given else ("error", _CURE)
     fields = [pa.field(name, arrow_of(each)) for name, each in columns.items()]
 
     def parse(given: pa.Array) -> pa.Array:
@@ -78,7 +82,10 @@ def _structs_of(lines: pa.Array, columns: Columns, others: str) -> tuple[pa.Arra
         members = [typed(table.column(field.name).combine_chunks(), field.type) for field in fields]
         return pa.StructArray.from_arrays(members, fields=fields)
 
-    return isolated(lines, parse, pa.struct(fields), _why)
+    def why(given: pa.Array, error: Exception) -> str:
+        return _why(given[0].as_py(), error, cure)
+
+    return isolated(lines, parse, pa.struct(fields), why)
 
 
 def _read(lines: pa.Array, fields: Sequence[pa.Field], others: str) -> pa.Table:
@@ -183,14 +190,13 @@ def _read_fields(columns: Mapping[str, Description]) -> list[pa.Field]:
     return [pa.field(name, pa.string() if pa.types.is_temporal(type_) else type_) for name, type_ in types.items()]
 
 
-def _why(lines: pa.Array, error: Exception) -> str:
-    text = lines[0].as_py()
+def _why(text: bytes, error: Exception, cure: str) -> str:
     if not _is_utf_8(text):
         return f"is not in UTF-8 (see `file.charset`): {quoted(text, ROW)}"
     if not _is_object(text):
         return f"is not a JSON object: {quoted(text, ROW)}"
     what = f"does not have the expected members and types ({_line(error)})"
-    return f"{what}: {quoted(text, ROW)}. If it is right, {_CURE}"
+    return f"{what}: {quoted(text, ROW)}. If it is right, {cure}"
 
 
 def _line(error: Exception) -> str:

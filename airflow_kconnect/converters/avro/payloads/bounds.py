@@ -50,13 +50,19 @@ def ends_of(node: Node, data: bytes, count: int) -> list[int]:
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
     """An int or long, and the position after it. :raises ValueError, IndexError: there is none."""
+    value, at = unsigned(data, at)
+    return (value >> 1) ^ -(value & 1), at
+
+
+def unsigned(data: bytes, at: int) -> tuple[int, int]:
+    """The number as which an int or long is written: twice its value, if that is not negative. Else as `varint`."""
     value = 0
     for shift in range(0, 7 * _LONGEST_VARINT, 7):
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), at
+            return value, at
     raise ValueError("a number has more than ten bytes")
 
 
@@ -69,9 +75,8 @@ def _skip(steps: list[_Step]) -> Skip:
                 size = data[at]
                 at += 1
                 if size > 0x7F:
-                    size, at = varint(data, at - 1)
-                    size <<= 1
-                if size < 0 or size & 1:
+                    size, at = unsigned(data, at - 1)
+                if size & 1:
                     raise ValueError("a text or bytes have a negative length")
                 at += size >> 1
             elif step == _VARINT:

@@ -144,6 +144,16 @@ def test_a_missing_folder_is_an_error(runs: Runs) -> None:
         FilesSourceConnector({"directory": f"{runs.folder}/none", "topic": "t"}).check()
 
 
+def test_a_folder_that_is_gone_is_no_empty_one(runs: Runs) -> None:
+    connector = runs.connector()
+    connector.check()
+    runs.folder.rmdir()
+    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
+    for look in (connector.nothing_new, connector.plan):
+        with pytest.raises(ConfigError, match="there is no folder"):
+            look(context)
+
+
 def test_nothing_new_is_known_without_opening_files(runs: Runs) -> None:
     runs.put("a.csv", "a\n1\n")
     context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]

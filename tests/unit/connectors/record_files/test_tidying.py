@@ -21,6 +21,11 @@ def move(runs: Runs, **keys: str) -> dict[str, Any]:
     return {"cleanup_policy": "MOVE", "finished_path": str(runs.folder / "done"), **keys}
 
 
+def bad_apart(runs: Runs) -> dict[str, Any]:
+    """Keys for which a file with a text as `a` is moved to the folder `bad`."""
+    return {"errors_tolerance": "all", "schema_types": "a:int64", "error_path": str(runs.folder / "bad")}
+
+
 def test_files_stay_where_they_are_by_default(runs: Runs) -> None:
     runs.put("a.csv", "a\n1\n")
     runs.read()
@@ -162,11 +167,7 @@ def test_types_of_columns_outlive_the_files_that_had_them(runs: Runs) -> None:
 
 
 def test_files_with_bad_records_have_a_folder_of_their_own(runs: Runs) -> None:
-    keys: dict[str, Any] = {
-        "errors_tolerance": "all",
-        "schema_types": "a:int64",
-        "error_path": str(runs.folder / "bad"),
-    }
+    keys = bad_apart(runs)
     runs.put("a.csv", "a\n1\n")
     runs.put("b.csv", "a\nx\n")
     runs.put("c.parquet", "no parquet")
@@ -187,11 +188,7 @@ def test_what_was_not_read_of_a_file_is_not_removed(runs: Runs, name: str, conte
 
 
 def test_bad_records_of_earlier_runs_count(runs: Runs) -> None:
-    keys: dict[str, Any] = {
-        "errors_tolerance": "all",
-        "schema_types": "a:int64",
-        "error_path": str(runs.folder / "bad"),
-    }
+    keys = bad_apart(runs)
     runs.put("a.csv", "a\nx\n1\n2\n")
     runs.read(most=2, **keys)
     runs.read(**keys)

@@ -71,7 +71,7 @@ def test_schemas_are_needed_unless_they_are_made() -> None:
         ("value.schema", schema(id={"type": "INT64", "defaultValue": 1}), "'defaultValue' in `id`"),
         ("value.schema", schema(id={"type": "BYTES", "name": "org.apache.kafka.connect.data.Decimal"}), "scale"),
         ("value.schema", schema(id={"type": "INT32", "name": "org.apache.kafka.connect.data.Time"}), "data.Time"),
-        ("key.schema", schema(other=plain("INT64")), "which `value.schema` has not"),
+        ("key.schema", schema(other=plain("INT64")), "which is not in `value.schema`: add it there"),
         ("key.schema", schema(id=plain("STRING")), "another type"),
         ("key.schema", schema(name=plain("STRING", optional=False)), "which may be null"),
         ("parser.timestamp.date.formats", "dd.MM.yyyy", "TimestampConverter"),

@@ -154,6 +154,14 @@ def test_members_of_json_that_the_schema_has_not_are_left_out(runs: SpoolDir) ->
     assert "`id` is missing" in runs.errors[0]
 
 
+def test_a_bad_row_of_json_names_the_key_with_its_types(runs: SpoolDir) -> None:
+    runs.class_ = SpoolDirJsonSourceConnector
+    runs.put("a.json", '{"id": "x"}\n')
+    assert runs.values(SCHEMAS, ALL) == []
+    assert runs.errors[0].endswith("If it is right, give it another type in `value.schema`")
+    assert "schema.types" not in runs.errors[0]
+
+
 def test_json_without_schema_is_the_text_of_the_line(runs: SpoolDir) -> None:
     runs.class_ = SpoolDirSchemaLessJsonSourceConnector
     runs.put("a.dat", '{"a": [1,  2]}\nnone\n')
@@ -162,9 +170,11 @@ def test_json_without_schema_is_the_text_of_the_line(runs: SpoolDir) -> None:
 
 
 def test_a_folder_that_is_missing_is_named_by_its_key(runs: SpoolDir, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as raised:
-        runs.connector(**SCHEMAS, **{"input.path": str(tmp_path / "none")}).check()
-    assert [*raised.value.errors] == ["input.path"]
+    connector = runs.connector(**SCHEMAS, **{"input.path": str(tmp_path / "none")})
+    for look in (connector.check, lambda: runs.plan(connector)):
+        with pytest.raises(ConfigError) as raised:
+            look()
+        assert [*raised.value.errors] == ["input.path"]
 
 
 def test_files_can_be_waited_for_by_the_keys_that_a_sensor_keeps(runs: SpoolDir) -> None:
