@@ -33,7 +33,7 @@ def main(rows: int) -> None:
         "spark.driver.memory": "2g",
         "spark.log.level": "ERROR",
     }
-    for key, value in {**conf, **lakes_conf(folder / "lake")}.items():
+    for key, value in {**conf, **lakes_conf(folder / "lake", small=False)}.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     for format_, table in (("iceberg", "lake.db.t"), ("delta", "default.t")):
