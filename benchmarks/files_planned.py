@@ -67,4 +67,5 @@ def _no_spark() -> Any:
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in (*sys.argv[1:], *("10000", "50")[len(sys.argv) - 1 :])))
+    given = [int(text) for text in sys.argv[1:]]
+    main(*given, *(10_000, 50)[len(given) :])

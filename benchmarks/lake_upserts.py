@@ -59,7 +59,7 @@ def _session(folder: Path, memory: str) -> SparkSession:
     own = {"spark.driver.memory": memory, "spark.ui.enabled": "false", "spark.log.level": "ERROR"}
     own |= {"spark.local.dir": str(folder / "spark"), "spark.sql.warehouse.dir": str(folder / "warehouse")}
     builder = SparkSession.builder.master("local[*]").appName("benchmarks")
-    for key, value in {**START_CONF, **SESSION_CONF, **own, **lakes_conf(folder / "lake")}.items():
+    for key, value in {**START_CONF, **SESSION_CONF, **own, **lakes_conf(folder / "lake", small=False)}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -59,7 +60,7 @@ def main(
         took: dict[str, list[_Took]] = {name: [] for name in targets}
         for number in range(passes + 1):
             for name, target in targets.items():
-                one = _run(place, f"{name.lower()}-{number}", {**target, "format": format})
+                one = _run(place, f"{name.lower()}-{number}", {**target, "format": format}, first)
                 say(f"{name}: {one.clock_s:.2f} s, {one.cpu_s:.2f} CPU s{'' if number else ' (to warm up)'}")
                 took[name] += [one] if number else []
     clock = {name: median(each.clock_s for each in runs) for name, runs in took.items()}
@@ -67,15 +68,11 @@ def main(
     say(f"S3 reaches {clock['folder'] / clock['S3']:.0%} by the clock, {cpu['folder'] / cpu['S3']:.0%} by CPU")
 
 
-def _on_first_core() -> None:
-    os.sched_setaffinity(0, [0])
-
-
 def _message(number: int) -> str:
     return f'{{"schema":{_SCHEMA},"payload":{{"id":{number},"name":"record {number:>72}"}}}}'
 
 
-def _run(place: environment.Environment, name: str, target: dict[str, str]) -> _Took:
+def _run(place: environment.Environment, name: str, target: dict[str, str], core: int) -> _Took:
     folder = place.folder / name
     folder.mkdir()
     worker, config = folder / "worker.properties", folder / "sink.json"
@@ -87,7 +84,8 @@ def _run(place: environment.Environment, name: str, target: dict[str, str]) -> _
     )
     command = [str(Path(sys.executable).with_name("kconnect")), "run", str(config), "--worker", str(worker)]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, preexec_fn=_on_first_core)
+    on_core = partial(os.sched_setaffinity, 0, [core])
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, preexec_fn=on_core)
     clock, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.stdout}{done.stderr}")

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 from pyspark.sql import SparkSession
@@ -26,28 +26,36 @@ _PROPERTIES = {
 
 
 def main(rows: int) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="kconnect-changes-"))
+    with TemporaryDirectory(prefix="kconnect-changes-") as folder:
+        spark = _session(Path(folder))
+        for format_, table in (("iceberg", "lake.db.t"), ("delta", "default.t")):
+            _measure(spark, format_, table, rows)
+        spark.stop()
+
+
+def _session(folder: Path) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     conf = {
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.driver.memory": "2g",
         "spark.log.level": "ERROR",
     }
-    for key, value in {**conf, **lakes_conf(folder / "lake")}.items():
+    for key, value in {**conf, **lakes_conf(folder / "lake", small=False)}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    for format_, table in (("iceberg", "lake.db.t"), ("delta", "default.t")):
-        spark.sql(f"CREATE TABLE {table} (id BIGINT, n BIGINT, name STRING) USING {format_} TBLPROPERTIES"
-                  f" ({_PROPERTIES[format_]})")  # fmt: skip
-        more = f"INSERT INTO {table} SELECT id, id * 7, concat('name ', id) FROM range({{}}, {{}})"
-        spark.sql(more.format(0, rows))
-        for keys in ("", "id"):
-            measured(f"{format_}, keys ({keys}), first state", partial(moved, spark, format_, table, keys, None))
-        for keys, change in (("", more.format(rows, 2 * rows)), ("id", f"UPDATE {table} SET n = 0 WHERE id % 10 = 0")):
-            offset = moved(spark, format_, table, "", None)
-            spark.sql(change)
-            measured(f"{format_}, keys ({keys}), {change[:6]}", partial(moved, spark, format_, table, keys, offset))
-    spark.stop()
+    return builder.getOrCreate()
+
+
+def _measure(spark: SparkSession, format_: str, table: str, rows: int) -> None:
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, n BIGINT, name STRING) USING {format_} TBLPROPERTIES"
+              f" ({_PROPERTIES[format_]})")  # fmt: skip
+    more = f"INSERT INTO {table} SELECT id, id * 7, concat('name ', id) FROM range({{}}, {{}})"
+    spark.sql(more.format(0, rows))
+    for keys in ("", "id"):
+        measured(f"{format_}, keys ({keys}), first state", partial(moved, spark, format_, table, keys, None))
+    for keys, change in (("", more.format(rows, 2 * rows)), ("id", f"UPDATE {table} SET n = 0 WHERE id % 10 = 0")):
+        offset = moved(spark, format_, table, "", None)
+        spark.sql(change)
+        measured(f"{format_}, keys ({keys}), {change[:6]}", partial(moved, spark, format_, table, keys, offset))
 
 
 def moved(spark: SparkSession, format_: str, table: str, keys: str, offset: Offset | None) -> Offset:

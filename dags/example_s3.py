@@ -1,4 +1,6 @@
-"""Records of Kafka become Parquet files in S3, and what is in S3 becomes records again, whoever has put it there.
+"""Records of one topic become Parquet files in S3, and the rows of new files there become records of another topic.
+
+The source reads all files in that folder once: those of the sink, and those that other programs put there.
 
 It needs the connections `spark_default` and `kafka_default` as `example_file_pipeline` does, and
 

@@ -28,6 +28,10 @@ def advice_about(connector_class: str, config: Mapping[str, Any]) -> list[str]:
     return [text for rule in _RULES for text in rule(connector_class, config)]
 
 
+def _is_hosted(config: Mapping[str, Any]) -> bool:
+    return str(config.get(HOSTED, "")).lower() == "true"
+
+
 def _file_positions(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
     if connector_class == f"{_FILES}SourceConnector":
         yield (
@@ -50,7 +54,7 @@ def _jdbc(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _iceberg(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
-    if connector_class != ICEBERG or str(config.get(HOSTED, "")).lower() == "true":
+    if connector_class != ICEBERG or _is_hosted(config):
         return
     yield (
         "Spark writes its tables here, from where its consumer group is. A move is refused while files of its tasks are"
@@ -63,7 +67,7 @@ def _iceberg(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _object_stores(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
-    if connector_class not in _OBJECT_STORES or str(config.get(HOSTED, "")).lower() == "true":
+    if connector_class not in _OBJECT_STORES or _is_hosted(config):
         return
     yield (
         "objects keep their names, and begin where its consumer group is: what a worker that was killed has left "
@@ -76,7 +80,7 @@ def _object_stores(connector_class: str, config: Mapping[str, Any]) -> Iterator[
 
 
 def _spool_dir(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
-    if not connector_class.startswith(_SPOOL_DIR) or str(config.get(HOSTED, "")).lower() == "true":
+    if not connector_class.startswith(_SPOOL_DIR) or _is_hosted(config):
         return
     yield (
         "its offsets are not taken over: stop it when it is idle. What is in `input.path` then is read from the "

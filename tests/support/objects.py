@@ -35,6 +35,19 @@ def open_bucket(store: Store) -> Any:
     )
 
 
+def s3_client(store: Store) -> Any:
+    """A client of boto3, for what only S3 has."""
+    import boto3
+
+    return boto3.client(
+        "s3",
+        endpoint_url=store.settings["store.endpoint"],
+        region_name="us-east-1",
+        aws_access_key_id=store.settings["store.access.key.id"],
+        aws_secret_access_key=store.settings["store.secret.access.key"],
+    )
+
+
 def objects_of(store: Store, prefix: str) -> dict[str, bytes]:
     """Contents of all objects below a prefix, hidden ones too, by the rest of their names."""
     bucket = open_bucket(store)
@@ -46,14 +59,5 @@ def unfinished_uploads(store: Store, prefix: str) -> list[str]:
     """The names that uploads in parts will have, if someone completes them. Only S3 has such a list."""
     if not store.address.startswith("s3:"):
         return []
-    import boto3
-
-    client = boto3.client(
-        "s3",
-        endpoint_url=store.settings["store.endpoint"],
-        region_name="us-east-1",
-        aws_access_key_id=store.settings["store.access.key.id"],
-        aws_secret_access_key=store.settings["store.secret.access.key"],
-    )
-    found = client.list_multipart_uploads(Bucket=store.address.removeprefix("s3://"), Prefix=prefix)
+    found = s3_client(store).list_multipart_uploads(Bucket=store.address.removeprefix("s3://"), Prefix=prefix)
     return [each["Key"] for each in found.get("Uploads", ())]

@@ -265,7 +265,7 @@ class FilesInStore(InStore, FilesInFolder):
         return {**super().config(), **self.reached.settings}
 
     def prepare(self) -> None:
-        """A prefix needs not be made."""
+        """A prefix need not be made."""
 
     def write(self, numbers: range) -> None:
         bucket = open_bucket(self.store)

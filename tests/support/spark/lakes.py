@@ -22,8 +22,11 @@ _SMALL = {
 }
 
 
-def lakes_conf(warehouse: Path) -> dict[str, str]:
-    """Settings of a session with all formats, and the catalog `lake`; empty if this Spark has none of them."""
+def lakes_conf(warehouse: Path, *, small: bool = True) -> dict[str, str]:
+    """Settings of a session with all formats, and the catalog `lake`; empty if this Spark has none of them.
+
+    :param small: tables are small. If not, Delta is set as in runs.
+    """
     home = spark_home()
     assert home is not None
     try:
@@ -36,7 +39,7 @@ def lakes_conf(warehouse: Path) -> dict[str, str]:
         "spark.jars": ",".join(map(str, jars)),
         "spark.sql.extensions": ",".join(extension for need in needs for extension in need.extensions),
         **{key: value for need in needs for key, value in need.conf.items()},
-        **_SMALL,
+        **(_SMALL if small else {}),
         f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
         f"spark.sql.catalog.{CATALOG}.type": "hadoop",
         f"spark.sql.catalog.{CATALOG}.warehouse": str(warehouse),

@@ -63,9 +63,8 @@ class DeltaUpkeep:
     def _vacuum(self, hours: int, *, dry_run: bool) -> int:
         """How many files it has removed, or would remove."""
         statement = f"VACUUM {self._name} RETAIN {hours} HOURS"
-        with with_conf(
-            self._spark, {_LISTING: str(max(8, 4 * self._spark.sparkContext.defaultParallelism)), _LOGGED: "true"}
-        ):
+        conf = {_LISTING: str(max(8, 4 * self._spark.sparkContext.defaultParallelism)), _LOGGED: "true"}
+        with with_conf(self._spark, conf):
             if dry_run:
                 return self._spark.sql(f"{statement} DRY RUN").count()
             self._spark.sql(statement)

@@ -86,9 +86,9 @@ def chain_of(error: BaseException) -> Chain:
 
 
 def text_of(error: BaseException) -> str:
-    """The first line of what it says, without classes and traces."""
+    """The first line of what it says, without classes, traces, and what addresses in it may give away."""
     texts = [text for _, text in chain_of(error) if text]
-    return (texts or [str(error)])[0].splitlines()[0]
+    return _line((texts or [str(error)])[0])
 
 
 def is_conflict(error: BaseException) -> bool:

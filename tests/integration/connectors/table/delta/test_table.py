@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -290,9 +290,8 @@ def test_a_merge_that_changes_nothing_is_in_the_table_too(table: DeltaTable) -> 
     assert table.last_plan(OURS) == 2
 
 
-def test_a_merge_is_repeated_if_another_writer_was_faster(table: DeltaTable, open_table: MakeTable) -> None:
-    table.append(plan(1), rows(table, 1, 2))
-    other = open_table(table.name)
+def merge_around(table: DeltaTable, number: int, write: Callable[[], object]) -> None:
+    """Merge rows 1 and 5; another writer writes when they are read, and before they are committed."""
     flag = folder(table).with_name("merging")
 
     def slow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -303,12 +302,18 @@ def test_a_merge_is_repeated_if_another_writer_was_faster(table: DeltaTable, ope
 
     changes = rows(table, 1, 5).coalesce(1).mapInArrow(slow, COLUMNS)
     with ThreadPoolExecutor(1) as thread:
-        merging = thread.submit(table.merge, plan(2), changes, ("id",), None)
+        merging = thread.submit(table.merge, plan(number), changes, ("id",), None)
         while not flag.exists():
             assert not merging.done(), merging.result()
-        other.spark.sql(f"UPDATE {other.name} SET name = 'foreign'")
+        write()
         flag.with_name("changed").touch()
         merging.result(120)
+
+
+def test_a_merge_is_repeated_if_another_writer_was_faster(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(1), rows(table, 1, 2))
+    other = open_table(table.name)
+    merge_around(table, 2, lambda: other.spark.sql(f"UPDATE {other.name} SET name = 'foreign'"))
     assert sorted(map(tuple, table.spark.table(table.name).collect())) == [
         (1, "name 1"),
         (2, "foreign"),
@@ -320,22 +325,8 @@ def test_of_two_first_loads_at_once_the_second_updates_what_the_first_has_added(
     table: DeltaTable, open_table: MakeTable
 ) -> None:
     other = open_table(table.name)
-    flag = folder(table).with_name("loading")
-
-    def slow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        flag.touch()
-        while not flag.with_name("loaded").exists():
-            pass
-        yield from batches
-
-    changes = rows(table, 1, 5).coalesce(1).mapInArrow(slow, COLUMNS)
-    with ThreadPoolExecutor(1) as thread:
-        loading = thread.submit(table.merge, plan(1), changes, ("id",), None)
-        while not flag.exists():
-            assert not loading.done(), loading.result()
-        other.merge(plan(1, "others-1"), keyed(other, (1, "other"), (2, "other")), ("id",), "gone")
-        flag.with_name("loaded").touch()
-        loading.result(120)
+    loaded = keyed(other, (1, "other"), (2, "other"))
+    merge_around(table, 1, lambda: other.merge(plan(1, "others-1"), loaded, ("id",), "gone"))
     assert sorted(map(tuple, table.spark.table(table.name).collect())) == [(1, "name 1"), (2, "other"), (5, "name 5")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
-from airflow_kconnect.connectors.table.formats.iceberg.errors import Chain, meaning_of
+from airflow_kconnect.connectors.table.formats.iceberg.errors import Chain, meaning_of, text_of
 
 ICEBERG = "org.apache.iceberg.exceptions."
 AMAZON = "software.amazon.awssdk.services."
@@ -86,3 +86,4 @@ def test_what_is_not_known_is_left_as_it_is() -> None:
 def test_secrets_in_addresses_are_not_shown(text: str, shown: str) -> None:
     error = str(meaning_of("table t", [(ICEBERG + "RESTException", text)]))
     assert shown in error and "hunter2" not in error
+    assert shown in text_of(Exception(text)) and "hunter2" not in text_of(Exception(text))
