@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.places.hdfs_errors import HdfsError, error_of
+from airflow_kconnect.places.hdfs.errors import HdfsError, error_of
 
 if TYPE_CHECKING:
     import httpx

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
-from airflow_kconnect.places import s3
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
-from airflow_kconnect.places.s3_client import Patience
+from airflow_kconnect.places.s3 import place as s3
+from airflow_kconnect.places.s3.client import Patience
 from tests.support.certificates import self_signed
 from tests.support.faults import (
     Fault,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.places.base import StagedFile
-from airflow_kconnect.places.s3_errors import GONE, code_of
+from airflow_kconnect.places.s3.errors import GONE, code_of
 from airflow_kconnect.places.spill import Part
 
 if TYPE_CHECKING:
-    from airflow_kconnect.places.s3 import S3Place
+    from airflow_kconnect.places.s3.place import S3Place
 
 WRITER = "kconnect-file"
 """In the metadata of an object: which staged file it was. An answer that was lost can be asked for so."""

@@ -15,8 +15,8 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedErr
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
 from airflow_kconnect.places.folders import hidden_name, shown_name
-from airflow_kconnect.places.hdfs_client import HdfsSettings, Listed, WebHdfs
-from airflow_kconnect.places.hdfs_errors import HdfsError, errors_named
+from airflow_kconnect.places.hdfs.client import HdfsSettings, Listed, WebHdfs
+from airflow_kconnect.places.hdfs.errors import HdfsError, errors_named
 from airflow_kconnect.places.spill import Part
 from airflow_kconnect.places.streams import RangeReader
 

@@ -17,8 +17,8 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError
 from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.objects_client import ObjectsSettings, open_client
-from airflow_kconnect.places.objects_errors import errors_named, status_of
+from airflow_kconnect.places.objects.client import ObjectsSettings, open_client
+from airflow_kconnect.places.objects.errors import errors_named, status_of
 from airflow_kconnect.places.spill import Part
 from airflow_kconnect.places.streams import RangeReader
 

@@ -10,9 +10,9 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.places import objects
 from airflow_kconnect.places.base import StagedFile
-from airflow_kconnect.places.objects import ObjectsPlace
+from airflow_kconnect.places.objects import place as objects
+from airflow_kconnect.places.objects.place import ObjectsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.stores import Store, azure_store, google_store

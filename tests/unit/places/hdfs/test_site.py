@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.places.hdfs_site import endpoints
+from airflow_kconnect.places.hdfs.site import endpoints
 
 _SERVICE = {
     "dfs.nameservices": "lake",

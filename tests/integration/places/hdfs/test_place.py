@@ -12,9 +12,9 @@ from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.places import hdfs_client
 from airflow_kconnect.places.base import Place, StagedFile
-from airflow_kconnect.places.hdfs import HdfsPlace
+from airflow_kconnect.places.hdfs import client as hdfs_client
+from airflow_kconnect.places.hdfs.place import HdfsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.faults import Exchange, Fault, FaultProxy, cut_request, lose_answer
