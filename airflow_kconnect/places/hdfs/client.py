@@ -48,8 +48,11 @@ class Listed:
     """An entry of a folder, or what a path is."""
 
     name: str
-    is_folder: bool
     facts: Mapping[str, Any]
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+        return bool(self.facts["type"] == "DIRECTORY")
 
 
 class WebHdfs:
@@ -183,7 +186,7 @@ def _member(answer: httpx.Response, name: str) -> Any:
 
 
 def _listed(found: Mapping[str, Any]) -> Listed:
-    return Listed(found["pathSuffix"], found["type"] == "DIRECTORY", found)
+    return Listed(found["pathSuffix"], found)
 
 
 def _user() -> str:
