@@ -18,7 +18,7 @@ from airflow_kconnect.places.folder_tree import FolderTree
 from airflow_kconnect.places.folders import hidden_name
 from airflow_kconnect.places.hdfs.client import HdfsSettings, Listed, WebHdfs
 from airflow_kconnect.places.hdfs.errors import HdfsError, errors_named
-from airflow_kconnect.places.spill import Part
+from airflow_kconnect.places.spill import PartStaging
 from airflow_kconnect.places.streams import RangeReader
 
 _NOT_FOUND = "FileNotFoundException"
@@ -117,22 +117,14 @@ class HdfsPlace(FolderTree[Listed]):
         return errors_named(f"cannot {verb} {self.uri(name)}", key)
 
 
-class _HdfsStaging:
-    """What is being filled is on disk until a part of it is sent, so that memory is flat however many are open."""
+class _HdfsStaging(PartStaging):
+    """Appends parts to a hidden file, which exists from its beginning on."""
 
     def __init__(self, place: HdfsPlace, name: str, part_bytes: int) -> None:
-        self._place, self._name, self._part_bytes = place, name, part_bytes
-        self._hidden = hidden_name(name)
-        self._part, self._size = Part(), 0
+        super().__init__(part_bytes)
+        self._place, self._name, self._hidden = place, name, hidden_name(name)
         with place._named("write", name):
             place._hdfs.create(place._base + self._hidden)
-
-    def write(self, data: Any, /) -> int:
-        written = int(self._part.write(data))
-        self._size += written
-        if self._part.size >= self._part_bytes:
-            self._send()
-        return written
 
     def finish(self) -> StagedFile:
         if self._part.size:
@@ -152,10 +144,7 @@ class _HdfsStaging:
         self._part.close()
 
     def _send(self) -> None:
-        with self._part as part:
-            self._part = Part()
-            part.seek(0)
-            data = part.read()
+        data = self._part.take()
         with self._place._named("write", self._name):
             try:
                 self._place._hdfs.append(self._place._base + self._hidden, data)
