@@ -206,8 +206,12 @@ def _trusted(ca_file: str | None) -> Any:
 
 def endpoint_problem(url: str) -> str | None:
     """Why a URL cannot be that of a name node."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:  # as without the end of an IPv6 address
+        is_one = False
+    if not is_one:
         shown = url.rpartition("@")[2]  # no login
         return f"{shown} is not a URL of WebHDFS, expected one like http://name-node:9870"
     return None

@@ -50,6 +50,12 @@ def test_one_that_says_no_address_listens_where_its_other_port_is(folder: Path) 
     assert endpoints("lake") == ("http://a.example.com:9870",)
 
 
+def test_a_name_service_without_any_address_is_an_error(folder: Path) -> None:
+    configure(folder, {"dfs.ha.namenodes.lake": "nn1,nn2"})
+    with pytest.raises(ConfigError, match=r"no address of its name nodes: set `store.endpoint`"):
+        endpoints("lake")
+
+
 def test_with_https_only_that_is_used(folder: Path) -> None:
     secure = {name.replace("http-", "https-"): text.replace("9870", "9999") for name, text in _SERVICE.items()}
     configure(folder, {**secure, "dfs.http.policy": "HTTPS_ONLY"})
