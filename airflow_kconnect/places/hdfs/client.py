@@ -8,11 +8,10 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.places.errors import check_ca_file
 from airflow_kconnect.places.hdfs.errors import HdfsError, error_of
 
 if TYPE_CHECKING:
@@ -199,8 +198,7 @@ def _trusted(ca_file: str | None) -> Any:
 
     if ca_file is None:
         return True
-    if not Path(ca_file).is_file():
-        raise ConfigError({"store.ca.file": [f"{ca_file} is not a file on this machine: put it there"]})
+    check_ca_file(ca_file)
     return ssl.create_default_context(cafile=ca_file)
 
 
