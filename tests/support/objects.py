@@ -46,14 +46,6 @@ def unfinished_uploads(store: Store, prefix: str) -> list[str]:
     """The names that uploads in parts will have, if someone completes them. Only S3 has such a list."""
     if not store.address.startswith("s3:"):
         return []
-    import boto3
-
-    client = boto3.client(
-        "s3",
-        endpoint_url=store.settings["store.endpoint"],
-        region_name="us-east-1",
-        aws_access_key_id=store.settings["store.access.key.id"],
-        aws_secret_access_key=store.settings["store.secret.access.key"],
-    )
-    found = client.list_multipart_uploads(Bucket=store.address.removeprefix("s3://"), Prefix=prefix)
+    bucket = store.address.removeprefix("s3://")
+    found = store.s3_client().list_multipart_uploads(Bucket=bucket, Prefix=prefix)
     return [each["Key"] for each in found.get("Uploads", ())]

@@ -119,18 +119,9 @@ def test_objects_of_s3_are_encrypted(opened: tuple[Store, Sink]) -> None:
     store, sink = opened
     if store.address != "s3://moto":
         pytest.skip("a key of S3, which S3Proxy does not have")
-    import boto3
-
     connector = sink(**{"topics.dir": "encrypted", "s3.ssea.name": "AES256"})
     connector.prepare({TopicPartition("t", 0): 0})
     connector.commit([written(connector, 0, "a")])
-    client = boto3.client(
-        "s3",
-        endpoint_url=store.settings["store.endpoint"],
-        region_name="us-east-1",
-        aws_access_key_id=store.settings["store.access.key.id"],
-        aws_secret_access_key=store.settings["store.secret.access.key"],
-    )
     bucket = store.address.removeprefix("s3://")
-    found = client.head_object(Bucket=bucket, Key="encrypted/t/f=a/t+0+0000000000.json")
+    found = store.s3_client().head_object(Bucket=bucket, Key="encrypted/t/f=a/t+0+0000000000.json")
     assert found["ServerSideEncryption"] == "AES256"
