@@ -18,7 +18,7 @@ import psutil
 
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
-from airflow_kconnect.places.s3 import S3Place
+from airflow_kconnect.places.s3.place import S3Place
 from tests.support.stores import s3_store
 
 _MB = 1024 * 1024

@@ -17,8 +17,9 @@ _HIDDEN = re.compile(rf"\.(?P<name>.+){HIDDEN_SUFFIX}")
 
 
 def hidden_name(name: str) -> str:
-    """A unique name for a file that readers must not see yet."""
-    return f".{name}.{uuid.uuid4().hex}.tmp"
+    """A unique name for a file that readers must not see yet, in the same folder."""
+    above, slash, last = name.rpartition("/")
+    return f"{above}{slash}.{last}.{uuid.uuid4().hex}.tmp"
 
 
 def shown_name(name: str) -> str | None:

@@ -6,14 +6,15 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.system_errors import system_error
-from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.folders import hidden_name, named_errors, shown_name, sync_folder
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.folder_tree import FolderTree
+from airflow_kconnect.places.folders import hidden_name, named_errors, sync_folder
 
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 """A file system without hard links, or another one."""
@@ -22,7 +23,7 @@ _NAME_BYTES, _CUT = 255, 40
 """What a name may have in most file systems, and how many characters of a longer one are kept."""
 
 
-class LocalPlace(Place):
+class LocalPlace(FolderTree[os.DirEntry[str]]):
     """A folder that the driver and all executors see under the same path."""
 
     def check(self) -> None:
@@ -35,15 +36,6 @@ class LocalPlace(Place):
             raise ConfigError({"directory": [f"cannot create the folder {folder}: {there} is a file"]})
         if not os.access(there, os.W_OK | os.X_OK):
             raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
-
-    def files(
-        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
-    ) -> Iterator[PlacedFile]:
-        for name in self._names(prefix, hidden=hidden):
-            shown = (hidden or not is_hidden(name)) and name.startswith(prefix) and name > after
-            # What is not wanted is not looked at: a folder in a network is asked for each file.
-            if shown and (wanted is None or wanted(name)) and (found := self._seen(name, self._path(name))):
-                yield found
 
     def find(self, name: str) -> PlacedFile | None:
         return self._seen(name, self._path(name))
@@ -61,11 +53,10 @@ class LocalPlace(Place):
         return opened
 
     def stage(self, name: str, part_bytes: int = 0) -> Staging:
-        final = self._path(name)
-        hidden = final.with_name(hidden_name(final.name))
-        with named_errors(hidden):
-            hidden.parent.mkdir(parents=True, exist_ok=True)
-            return _LocalStaging(name, hidden, hidden.open("xb"))
+        hidden = hidden_name(name)
+        with named_errors(path := self._path(hidden)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return _LocalStaging(name, hidden, path, path.open("xb"))
 
     def publish(self, staged: StagedFile) -> None:
         hidden, final = self._hidden(staged), self._path(staged.name)
@@ -75,7 +66,7 @@ class LocalPlace(Place):
             except FileNotFoundError as error:
                 if self._is_published(final, staged):
                     return
-                raise FencedError(f"{hidden} has disappeared: another run of this connector has removed it") from error
+                raise self._fenced(staged.facts["hidden"]) from error
 
     def publish_all(self, staged: Sequence[StagedFile]) -> None:
         for file in staged:  # a rename waits for nothing
@@ -84,13 +75,6 @@ class LocalPlace(Place):
     def discard(self, staged: StagedFile) -> None:
         with named_errors(hidden := self._hidden(staged), "remove"):
             hidden.unlink(missing_ok=True)
-
-    def staged(self, prefix: str = "") -> Iterator[StagedFile]:
-        folder, _, _ = prefix.rpartition("/")
-        for name in self._names(f"{folder}/" if folder else ""):
-            final = shown_name(name)
-            if final is not None and final.startswith(prefix) and self._path(name).is_file():
-                yield StagedFile(final, 0, {"hidden": name})
 
     def copy(self, source: Place, file: PlacedFile, name: str) -> bool:
         """A second name for the same file, where the file system can do that."""
@@ -164,18 +148,18 @@ class LocalPlace(Place):
             return _version(final.stat()) == staged.facts.get("version")
         return False
 
-    def _names(self, prefix: str, *, hidden: bool = False) -> Iterator[str]:
-        """Of files whose names begin with a prefix, hidden ones too, in the order of their names' bytes.
+    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
+        gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
+        with named_errors(path := self._path(folder), "list"), gone, os.scandir(path) as found:
+            yield from found
 
-        :param hidden: those in hidden folders, too.
-        """
-        folder, slash, begin = prefix.rpartition("/")
-        yield from _below(self._path(folder), f"{folder}{slash}", begin, hidden=hidden)
+    def _placed(self, name: str, entry: os.DirEntry[str]) -> PlacedFile | None:
+        return self.find(name)
 
 
 class _LocalStaging:
-    def __init__(self, name: str, hidden: Path, file: BinaryIO) -> None:
-        self._name, self._path, self._file, self._size = name, hidden, file, 0
+    def __init__(self, name: str, hidden: str, path: Path, file: BinaryIO) -> None:
+        self._name, self._hidden, self._path, self._file, self._size = name, hidden, path, file, 0
 
     def write(self, data: Any, /) -> int:
         with named_errors(self._path):
@@ -189,29 +173,13 @@ class _LocalStaging:
             os.fsync(self._file.fileno())
             version = _version(os.fstat(self._file.fileno()))
             self._file.close()
-        folder, _, _ = self._name.rpartition("/")
-        hidden = f"{folder}/{self._path.name}" if folder else self._path.name
-        return StagedFile(self._name, self._size, {"hidden": hidden, "version": version})
+        return StagedFile(self._name, self._size, {"hidden": self._hidden, "version": version})
 
     def abort(self) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
-
-
-def _below(folder: Path, above: str, begin: str, *, hidden: bool) -> Iterator[str]:
-    with named_errors(folder, "list"):
-        try:
-            found = [entry for entry in os.scandir(folder) if entry.name.startswith((begin, f".{begin}"))]
-        except (FileNotFoundError, NotADirectoryError):
-            return
-    # A folder is where its files are: `a.b` is before `a/b`.
-    for entry in sorted(found, key=lambda each: os.fsencode(f"{each.name}/" if each.is_dir() else each.name)):
-        if not entry.is_dir():
-            yield f"{above}{entry.name}"
-        elif hidden or not entry.name.startswith("."):
-            yield from _below(Path(entry.path), f"{above}{entry.name}/", "", hidden=hidden)
 
 
 def _version(status: os.stat_result) -> str:

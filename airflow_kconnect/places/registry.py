@@ -45,8 +45,8 @@ def open_place(text: str, values: Mapping[str, Any], key: str = "directory") -> 
 def _opened(at: Address, values: Mapping[str, Any]) -> Place:
     if at.scheme != "s3":
         return _objects(at, values)
-    from airflow_kconnect.places.s3 import S3Place
-    from airflow_kconnect.places.s3_client import S3Settings
+    from airflow_kconnect.places.s3.client import S3Settings
+    from airflow_kconnect.places.s3.place import S3Place
 
     return S3Place(
         at,
@@ -68,8 +68,8 @@ def _opened(at: Address, values: Mapping[str, Any]) -> Place:
 
 
 def _objects(at: Address, values: Mapping[str, Any]) -> Place:
-    from airflow_kconnect.places.objects import ObjectsPlace
-    from airflow_kconnect.places.objects_client import ObjectsSettings
+    from airflow_kconnect.places.objects.client import ObjectsSettings
+    from airflow_kconnect.places.objects.place import ObjectsPlace
 
     return ObjectsPlace(
         at,
@@ -89,9 +89,9 @@ def _objects(at: Address, values: Mapping[str, Any]) -> Place:
 
 
 def _hdfs(at: Address, values: Mapping[str, Any]) -> Place:
-    from airflow_kconnect.places.hdfs import HdfsPlace
-    from airflow_kconnect.places.hdfs_client import HdfsSettings, endpoint_problem
-    from airflow_kconnect.places.hdfs_site import endpoints
+    from airflow_kconnect.places.hdfs.client import HdfsSettings, endpoint_problem
+    from airflow_kconnect.places.hdfs.place import HdfsPlace
+    from airflow_kconnect.places.hdfs.site import endpoints
 
     named = [url.strip().rstrip("/") for url in (values.get("store.endpoint") or "").split(",") if url.strip()]
     if found := [problem for url in named if (problem := endpoint_problem(url))]:

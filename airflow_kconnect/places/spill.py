@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any
 
@@ -93,11 +94,40 @@ class Part(SeekableReader):
         self._at += len(data)
         return len(data)
 
+    def take(self) -> bytes:
+        """All that was written; nothing of it stays."""
+        self.seek(0)
+        data = self.read()
+        self._forget()
+        return data
+
     def close(self) -> None:
         if not self.closed:
-            self._spill.free(self._blocks)
-            self._blocks, self._tail = [], bytearray()
+            self._forget()
         super().close()
+
+    def _forget(self) -> None:
+        self._spill.free(self._blocks)
+        self._blocks, self._tail = [], bytearray()
+
+
+class PartStaging(ABC):
+    """A `Staging` that is sent in parts. What is being filled is on disk, so memory is flat however many are open."""
+
+    def __init__(self, part_bytes: int) -> None:
+        self._part_bytes, self._part, self._size = part_bytes, Part(), 0
+
+    def write(self, data: Any, /) -> int:
+        """See `Staging`. :raises ConnectError: the disk is full, or the part cannot be sent."""
+        written = self._part.write(data)
+        self._size += written
+        if self._part.size >= self._part_bytes:
+            self._send()
+        return written
+
+    @abstractmethod
+    def _send(self) -> None:
+        """Send what was written since the last part, and begin another one."""
 
 
 @cache

@@ -17,7 +17,7 @@ _OPTIONS = (
 )
 _SETTINGS = {
     "dfs.ls.limit": "3",  # so that all lists have pages
-    "dfs.permissions.superusergroup": "nobody-is-in-it",
+    "dfs.permissions.superusergroup": "empty-group",
 }
 
 

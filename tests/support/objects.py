@@ -35,19 +35,6 @@ def open_bucket(store: Store) -> Any:
     )
 
 
-def s3_client(store: Store) -> Any:
-    """A client of boto3, for what only S3 has."""
-    import boto3
-
-    return boto3.client(
-        "s3",
-        endpoint_url=store.settings["store.endpoint"],
-        region_name="us-east-1",
-        aws_access_key_id=store.settings["store.access.key.id"],
-        aws_secret_access_key=store.settings["store.secret.access.key"],
-    )
-
-
 def objects_of(store: Store, prefix: str) -> dict[str, bytes]:
     """Contents of all objects below a prefix, hidden ones too, by the rest of their names."""
     bucket = open_bucket(store)
@@ -59,5 +46,6 @@ def unfinished_uploads(store: Store, prefix: str) -> list[str]:
     """The names that uploads in parts will have, if someone completes them. Only S3 has such a list."""
     if not store.address.startswith("s3:"):
         return []
-    found = s3_client(store).list_multipart_uploads(Bucket=store.address.removeprefix("s3://"), Prefix=prefix)
+    bucket = store.address.removeprefix("s3://")
+    found = store.s3_client().list_multipart_uploads(Bucket=bucket, Prefix=prefix)
     return [each["Key"] for each in found.get("Uploads", ())]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from xml.sax.saxutils import escape
 
@@ -34,21 +35,31 @@ class Store:
         path = urlsplit(self.settings["store.endpoint"]).path
         return replace(self, settings={**self.settings, "store.endpoint": url + path})
 
+    def s3_client(self) -> Any:
+        """A client of boto3, for a store of S3."""
+        import boto3
+
+        return boto3.client(
+            "s3",
+            endpoint_url=self.settings["store.endpoint"],
+            region_name="us-east-1",
+            aws_access_key_id=self.settings["store.access.key.id"],
+            aws_secret_access_key=self.settings["store.secret.access.key"],
+        )
+
 
 @contextmanager
 def moto_store(bucket: str = "moto") -> Iterator[Store]:
     """S3, by moto. It answers with an error of its own where an upload is gone."""
-    import boto3
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(LOOPBACK, port := free_port(), verbose=False)
     server.start()
     try:
         url, key, secret = f"http://{LOOPBACK}:{port}", "kconnect-tests", "s3cr3t-of-the-tests"
-        boto3.client(
-            "s3", endpoint_url=url, region_name="us-east-1", aws_access_key_id=key, aws_secret_access_key=secret
-        ).create_bucket(Bucket=bucket)
-        yield Store(f"s3://{bucket}", _settings(url, key, secret))
+        store = Store(f"s3://{bucket}", _settings(url, key, secret))
+        store.s3_client().create_bucket(Bucket=bucket)
+        yield store
     finally:
         server.stop()
 

@@ -114,10 +114,12 @@ class CloudStorageSinkConnector(NativeSinkConnector):
         earlier = {tp: start for tp, start in starts.items() if start < committed.get(tp, start)}
         delim = connector._settings.layout.directory_delim
         problems: list[str] = []
-        for topic in dict.fromkeys(tp.topic for tp in earlier):
-            with contextlib.suppress(ConnectError), connector._place:
-                found = connector._left_behind.visible(topic)
-                problems += start_problems(found, {tp: at for tp, at in earlier.items() if tp.topic == topic}, delim)
+        with connector._place:
+            for topic in dict.fromkeys(tp.topic for tp in earlier):
+                with contextlib.suppress(ConnectError):
+                    found = connector._left_behind.visible(topic)
+                    at_topic = {tp: at for tp, at in earlier.items() if tp.topic == topic}
+                    problems += start_problems(found, at_topic, delim)
         return problems
 
     @classmethod

@@ -18,7 +18,6 @@ from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConne
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.confluent_sinks import confluent_sink
-from tests.support.objects import s3_client
 from tests.support.stores import Store, azure_store, google_store, minio_store, moto_store
 
 _COMMON = {"format.class": "JsonFormat", "flush.size": "2", "partitioner.class": "FieldPartitioner",
@@ -124,5 +123,5 @@ def test_objects_of_s3_are_encrypted(opened: tuple[Store, Sink]) -> None:
     connector.prepare({TopicPartition("t", 0): 0})
     connector.commit([written(connector, 0, "a")])
     bucket = store.address.removeprefix("s3://")
-    found = s3_client(store).head_object(Bucket=bucket, Key="encrypted/t/f=a/t+0+0000000000.json")
+    found = store.s3_client().head_object(Bucket=bucket, Key="encrypted/t/f=a/t+0+0000000000.json")
     assert found["ServerSideEncryption"] == "AES256"

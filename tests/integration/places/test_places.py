@@ -11,10 +11,10 @@ from functools import partial
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, FencedError
-from airflow_kconnect.places import s3
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 from airflow_kconnect.places.moving import Move, Moved, move_all
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.places.s3 import place as s3
 from tests.support import unique
 from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, moto_store, s3_store
 

@@ -39,7 +39,12 @@ def test_what_is_no_proxy_does_not_show(address: str, proxy: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "endpoint"), [("s3://lake/raw", "http://me:s3cret@127.0.0.1:1"), ("hdfs://nn/raw", "me:s3cret@nn:9870")]
+    ("address", "endpoint"),
+    [
+        ("s3://lake/raw", "http://me:s3cret@127.0.0.1:1"),
+        ("hdfs://nn/raw", "me:s3cret@nn:9870"),
+        ("hdfs://nn/raw", "http://me:s3cret@[nn:9870"),
+    ],
 )
 def test_the_login_of_an_endpoint_does_not_show(address: str, endpoint: str) -> None:
     login = {"store.access.key.id": "k", "store.secret.access.key": "s"}

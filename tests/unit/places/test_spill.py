@@ -36,6 +36,14 @@ def test_parts_do_not_mix() -> None:
         assert set(part.readall()) == {number}
 
 
+def test_what_is_taken_stays_nowhere_and_more_can_be_written() -> None:
+    part = Part()
+    for text in (bytes(range(256)) * 1024, b"short", bytes(3 * BLOCK_BYTES)):
+        part.write(text)
+        assert part.take() == text
+        assert (part.size, part.take()) == (0, b"")
+
+
 def test_blocks_that_are_forgotten_are_used_again_and_at_last_given_back() -> None:
     spill, block = Spill(os.getpid()), memoryview(bytes(BLOCK_BYTES))
     first, second = spill.put(block), spill.put(block)

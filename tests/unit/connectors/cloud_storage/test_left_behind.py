@@ -30,7 +30,7 @@ def test_each_folder_is_looked_at_whatever_is_between_names(delim: str, start: i
 def test_what_was_left_at_offsets_of_rounds_without_files_is_replaced_by_the_first_round_with_files(
     tmp_path: Path,
 ) -> None:
-    """As with a filter that the killed run did not have: its file goes on at the offsets of the next round."""
+    """As with a filter that the killed run did not have: its file also has offsets of the next round."""
     place, layout = open_place(str(tmp_path), {}), Layout()
     name = layout.file(P0, "partition=0", 50, Part.VALUES, ".json")
     (tmp_path / name).parent.mkdir(parents=True)

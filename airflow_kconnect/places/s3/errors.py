@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError, RetriableError
+from airflow_kconnect.places import errors
 
 GONE = {"NoSuchUpload", "NoSuchKey", "NotFound", "404"}
 """What stores answer where an upload or an object is not there."""
@@ -77,21 +78,21 @@ def _answered(doing: str, error: Any, key: str | None) -> ConnectError:
     code, status = code_of(error), error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     message = " ".join(str(error.response.get("Error", {}).get("Message") or code).split())
     if code in _UNAVAILABLE or status >= 500:
-        return RetriableError(f"{doing}: the store is unavailable or overloaded ({code or status}); run again later")
+        return errors.overloaded(doing, code or status)
     if error.operation_name == "AssumeRole":
         return ConfigError(
             {"store.role.arn": [f"{doing}: the role cannot be assumed ({message}): check who may do so"]}
         )
     if code in ("PreconditionFailed", "412", "NoSuchKey"):
-        return DataError(f"{doing}: it was replaced or removed after it was found: run again")
+        return errors.replaced(doing)
     if code == "NoSuchUpload":
         return FencedError(f"{doing}: its upload is gone: another run of this connector has ended it")
     if code in _DENIED:
         right = _RIGHTS.get(error.operation_name, error.operation_name)
-        text = f"{doing}: the store refuses it ({message}): give its user or role the right `{right}`"
+        why = f"the store refuses it ({message}): give its user or role the right `{right}`"
     else:
-        text = f"{doing}: the store {_REFUSED[code]}" if code in _REFUSED else f"{doing}: {message} ({code})"
-    return ConfigError({key: [text]}) if key else DataError(text)
+        why = f"the store {_REFUSED[code]}" if code in _REFUSED else f"{message} ({code})"
+    return errors.refused(doing, why, key)
 
 
 def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
@@ -107,8 +108,7 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
     if isinstance(error, boto.ParamValidationError):
         return ConfigError({key or "directory": [f"{doing}: {' '.join(str(error).split())}"]})
     if isinstance(error, boto.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
-        text = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
-        return ConfigError({"store.ca.file": [text]})
+        return errors.untrusted(doing)
     if type(error) is boto.HTTPClientError:  # its text may quote what was to be sent, a token too
         inner = getattr(error, "kwargs", {}).get("error", error)
         text = f"{doing}: {type(inner).__name__} before there was an answer"

@@ -10,8 +10,8 @@ import pytest
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.places.address import address
-from airflow_kconnect.places.objects import ObjectsPlace
-from airflow_kconnect.places.objects_client import ObjectsSettings
+from airflow_kconnect.places.objects.client import ObjectsSettings
+from airflow_kconnect.places.objects.place import ObjectsPlace
 
 
 class Listing:

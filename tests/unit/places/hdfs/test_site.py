@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.places.hdfs_site import endpoints
+from airflow_kconnect.places.hdfs.site import endpoints
 
 _SERVICE = {
     "dfs.nameservices": "lake",
@@ -48,6 +48,12 @@ def test_a_name_service_has_several(folder: Path) -> None:
 def test_one_that_says_no_address_listens_where_its_other_port_is(folder: Path) -> None:
     configure(folder, {"dfs.ha.namenodes.lake": "nn1", "dfs.namenode.rpc-address.lake.nn1": "a.example.com:8020"})
     assert endpoints("lake") == ("http://a.example.com:9870",)
+
+
+def test_a_name_service_without_any_address_is_an_error(folder: Path) -> None:
+    configure(folder, {"dfs.ha.namenodes.lake": "nn1,nn2"})
+    with pytest.raises(ConfigError, match=r"no address of its name nodes: set `store.endpoint`"):
+        endpoints("lake")
 
 
 def test_with_https_only_that_is_used(folder: Path) -> None:

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.places.errors import check_ca_file
 
 _SESSION = "airflow-kconnect"
 _LOCK = threading.Lock()
@@ -59,8 +59,8 @@ def s3_client(own: S3Settings, patience: Patience) -> Any:
 
     :raises ConfigError: a file of certificates, or the endpoint, is none.
     """
-    if own.ca_file and not Path(own.ca_file).is_file():
-        raise ConfigError({"store.ca.file": [f"{own.ca_file} is not a file on this machine: put it there"]})
+    if own.ca_file:
+        check_ca_file(own.ca_file)
     with _LOCK:
         try:
             return _session(own, patience).client(

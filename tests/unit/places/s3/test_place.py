@@ -10,11 +10,11 @@ from typing import Any, Self
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
-from airflow_kconnect.places import s3
 from airflow_kconnect.places.address import address
 from airflow_kconnect.places.registry import open_place
-from airflow_kconnect.places.s3 import S3Place
-from airflow_kconnect.places.s3_client import S3Settings
+from airflow_kconnect.places.s3 import place as s3
+from airflow_kconnect.places.s3.client import S3Settings
+from airflow_kconnect.places.s3.place import S3Place
 
 _CHANGED = datetime(2026, 11, 26, 12, 0, 0, 123_000, UTC)
 

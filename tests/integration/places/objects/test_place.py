@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,18 +9,12 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.places import objects
 from airflow_kconnect.places.base import StagedFile
-from airflow_kconnect.places.objects import ObjectsPlace
+from airflow_kconnect.places.objects import place as objects
+from airflow_kconnect.places.objects.place import ObjectsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, azure_store, google_store
-
-
-@pytest.fixture(scope="module", params=["azure", "gs"])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with google_store() if request.param == "gs" else azure_store(tmp_path_factory.mktemp("azure")) as made:
-        yield made
+from tests.support.stores import Store
 
 
 @pytest.fixture

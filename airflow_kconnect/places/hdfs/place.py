@@ -7,17 +7,18 @@ removed gets an error, and does not bring it back.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.places.address import Address
-from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.folders import hidden_name, shown_name
-from airflow_kconnect.places.hdfs_client import HdfsSettings, Listed, WebHdfs
-from airflow_kconnect.places.hdfs_errors import HdfsError, errors_named
-from airflow_kconnect.places.spill import Part
+from airflow_kconnect.places.base import PlacedFile, StagedFile, Staging
+from airflow_kconnect.places.folder_tree import FolderTree
+from airflow_kconnect.places.folders import hidden_name
+from airflow_kconnect.places.hdfs.client import HdfsSettings, Listed, WebHdfs
+from airflow_kconnect.places.hdfs.errors import HdfsError, errors_named
+from airflow_kconnect.places.spill import PartStaging
 from airflow_kconnect.places.streams import RangeReader
 
 _NOT_FOUND = "FileNotFoundException"
@@ -25,7 +26,7 @@ _REPLICATED = "replication"
 """What HDFS calls it where a folder says that its files are not coded, though the one above it says so."""
 
 
-class HdfsPlace(Place):
+class HdfsPlace(FolderTree[Listed]):
     """Files below a folder."""
 
     def __init__(self, at: Address, settings: HdfsSettings) -> None:
@@ -42,7 +43,7 @@ class HdfsPlace(Place):
             folder = f"/{self.at.path}"
             while (found := hdfs.status(folder)) is None:
                 folder = folder.rpartition("/")[0] or "/"
-            if not found.is_folder:
+            if not found.is_dir():
                 raise ConfigError({"directory": [f"cannot create the folder {self.at}: {folder} is a file"]})
             hdfs.check_access(folder, "-wx")
             if found.facts.get("ecPolicy", _REPLICATED) != _REPLICATED:
@@ -52,18 +53,10 @@ class HdfsPlace(Place):
                 text = "takes `+` in names for a blank (HDFS-14423): it needs a newer Hadoop"
                 raise ConfigError({"directory": [f"cannot use {self.at}: its WebHDFS {text}"]})
 
-    def files(
-        self, prefix: str = "", *, after: str = "", hidden: bool = False, wanted: Callable[[str], bool] | None = None
-    ) -> Iterator[PlacedFile]:
-        for name, found in self._entries(prefix, hidden=hidden):
-            shown = (hidden or not is_hidden(name)) and name.startswith(prefix) and name > after
-            if shown and (wanted is None or wanted(name)):
-                yield _placed(name, found.facts)
-
     def find(self, name: str) -> PlacedFile | None:
         with self._named("look at", name):
             found = self._hdfs.status(self._base + name)
-        return None if found is None or found.is_folder else _placed(name, found.facts)
+        return None if found is None or found.is_dir() else self._placed(name, found)
 
     def read(self, file: PlacedFile) -> BinaryIO:
         # By its id: that of a file that has replaced it is another one.
@@ -90,17 +83,10 @@ class HdfsPlace(Place):
         # The answer to a rename may have been lost.
         found = self.find(staged.name)
         if found is None or found.version != staged.facts.get("version"):
-            self._fenced(hidden)
+            raise self._fenced(hidden)
 
     def discard(self, staged: StagedFile) -> None:
         self._remove(staged.facts["hidden"])
-
-    def staged(self, prefix: str = "") -> Iterator[StagedFile]:
-        folder, slash, _ = prefix.rpartition("/")
-        for name, _ in self._entries(f"{folder}{slash}"):
-            final = shown_name(name)
-            if final is not None and final.startswith(prefix):
-                yield StagedFile(final, 0, {"hidden": name})
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name):
@@ -114,49 +100,31 @@ class HdfsPlace(Place):
     def _hdfs(self) -> WebHdfs:
         return WebHdfs(self._settings)
 
-    def _entries(self, prefix: str, *, hidden: bool = False) -> Iterator[tuple[str, Listed]]:
-        """Files whose names begin with a prefix, hidden ones too, in the order of their names' bytes.
+    def _entries(self, folder: str) -> Iterator[Listed]:
+        with self._named("list", folder):
+            yield from self._hdfs.entries((self._base + folder).rstrip("/") or "/")
 
-        :param hidden: those in hidden folders, too.
-        """
-        folder, slash, begin = prefix.rpartition("/")
-        yield from self._below(f"{folder}{slash}", begin, hidden=hidden)
-
-    def _below(self, above: str, begin: str, *, hidden: bool) -> Iterator[tuple[str, Listed]]:
-        path = (self._base + above).rstrip("/") or "/"
-        with self._named("list", above):
-            found = [each for each in self._hdfs.entries(path) if each.name.startswith((begin, f".{begin}"))]
-        # A folder is where its files are: `a.b` is before `a/b`.
-        for each in sorted(found, key=lambda each: (f"{each.name}/" if each.is_folder else each.name).encode()):
-            if not each.is_folder:
-                yield f"{above}{each.name}", each
-            elif hidden or not each.name.startswith("."):
-                yield from self._below(f"{above}{each.name}/", "", hidden=hidden)
-
-    def _fenced(self, hidden: str) -> NoReturn:
-        raise FencedError(f"{self.uri(hidden)} has disappeared: another run of this connector has removed it")
+    def _placed(self, name: str, entry: Listed) -> PlacedFile:
+        facts = entry.facts
+        if "fileId" not in facts:  # as HttpFS
+            text = "does not say the ids of files, without which one cannot be told from another: name the name nodes"
+            raise ConfigError({"store.endpoint": [text]})
+        # Before the sign: what stays when a file is renamed, as the ETag of other stores.
+        changed_ms = facts["modificationTime"]
+        return PlacedFile(name, facts["length"], changed_ms, f"{facts['fileId']}@{changed_ms}")
 
     def _named(self, verb: str, name: str, key: str | None = None) -> contextlib.AbstractContextManager[None]:
         return errors_named(f"cannot {verb} {self.uri(name)}", key)
 
 
-class _HdfsStaging:
-    """What is being filled is on disk until a part of it is sent, so that memory is flat however many are open."""
+class _HdfsStaging(PartStaging):
+    """Appends parts to a hidden file, which exists from its beginning on."""
 
     def __init__(self, place: HdfsPlace, name: str, part_bytes: int) -> None:
-        folder, slash, last = name.rpartition("/")
-        self._place, self._name, self._part_bytes = place, name, part_bytes
-        self._hidden = f"{folder}{slash}{hidden_name(last)}"
-        self._part, self._size = Part(), 0
+        super().__init__(part_bytes)
+        self._place, self._name, self._hidden = place, name, hidden_name(name)
         with place._named("write", name):
             place._hdfs.create(place._base + self._hidden)
-
-    def write(self, data: Any, /) -> int:
-        written = int(self._part.write(data))
-        self._size += written
-        if self._part.size >= self._part_bytes:
-            self._send()
-        return written
 
     def finish(self) -> StagedFile:
         if self._part.size:
@@ -164,7 +132,7 @@ class _HdfsStaging:
         self._part.close()
         found = self._place.find(self._hidden)
         if found is None:
-            self._place._fenced(self._hidden)
+            raise self._place._fenced(self._hidden)
         if found.size != self._size:
             text = f"has {found.size} bytes, and {self._size} were written: run again"
             raise RetriableError(f"{self._place.uri(self._hidden)} {text}")
@@ -176,10 +144,7 @@ class _HdfsStaging:
         self._part.close()
 
     def _send(self) -> None:
-        with self._part as part:
-            self._part = Part()
-            part.seek(0)
-            data = part.read()
+        data = self._part.take()
         with self._place._named("write", self._name):
             try:
                 self._place._hdfs.append(self._place._base + self._hidden, data)
@@ -187,13 +152,4 @@ class _HdfsStaging:
             except HdfsError as error:
                 if error.kind not in (_NOT_FOUND, "LeaseExpiredException"):
                     raise
-        self._place._fenced(self._hidden)
-
-
-def _placed(name: str, facts: Mapping[str, Any]) -> PlacedFile:
-    if "fileId" not in facts:  # as HttpFS
-        text = "does not say the ids of files, without which one cannot be told from another: name the name nodes"
-        raise ConfigError({"store.endpoint": [text]})
-    # Before the sign: what stays when a file is renamed, as the ETag of other stores.
-    changed_ms = facts["modificationTime"]
-    return PlacedFile(name, facts["length"], changed_ms, f"{facts['fileId']}@{changed_ms}")
+        raise self._place._fenced(self._hidden)

@@ -12,12 +12,13 @@ from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.places import hdfs_client
 from airflow_kconnect.places.base import Place, StagedFile
-from airflow_kconnect.places.hdfs import HdfsPlace
+from airflow_kconnect.places.hdfs import client as hdfs_client
+from airflow_kconnect.places.hdfs.place import HdfsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.faults import Exchange, Fault, FaultProxy, cut_request, lose_answer
+from tests.support.places import read
 from tests.support.stores import Store, hdfs_store
 
 _PART = 1024
@@ -26,13 +27,6 @@ _PART = 1024
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with hdfs_store(tmp_path_factory.mktemp("hdfs")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def proxy(store: Store) -> Iterator[FaultProxy]:
-    """Before the name node: data nodes are reached directly."""
-    with FaultProxy(store.settings["store.endpoint"]) as made:
         yield made
 
 
@@ -65,13 +59,6 @@ def staged(place: Place, name: str = "t/a", text: bytes = b"text") -> StagedFile
 
 def write(place: Place, name: str = "t/a", text: bytes = b"text") -> None:
     place.publish(staged(place, name, text))
-
-
-def read(place: Place, name: str = "t/a") -> bytes:
-    file = place.find(name)
-    assert file is not None
-    with place.read(file) as reader:
-        return reader.read()
 
 
 def java_error(kind: str, status: int = 403) -> Fault:

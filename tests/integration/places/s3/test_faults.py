@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
-from airflow_kconnect.places import s3
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
-from airflow_kconnect.places.s3_client import Patience
+from airflow_kconnect.places.s3 import place as s3
+from airflow_kconnect.places.s3.client import Patience
 from tests.support.certificates import self_signed
 from tests.support.faults import (
     Fault,
@@ -25,57 +25,14 @@ from tests.support.faults import (
     slow,
     truncate,
 )
+from tests.support.places import TEXT, read, write
 from tests.support.stores import Store, s3_store
-
-_PART = 5 * 1024 * 1024
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with s3_store(tmp_path_factory.mktemp("s3")) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def proxy(store: Store) -> Iterator[FaultProxy]:
-    with FaultProxy(store.settings["store.endpoint"]) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def healthy(store: Store) -> Place:
-    """Without faults."""
-    return open_place(f"{store.address}/faults", store.settings)
-
-
-@pytest.fixture(scope="module")
-def proxied(healthy: Place, store: Store, proxy: FaultProxy) -> Place:
-    place = open_place(str(healthy), {**store.settings, "store.endpoint": proxy.url})
-    place.check()
-    return place
-
-
-@pytest.fixture
-def place(proxied: Place, healthy: Place) -> Iterator[Place]:
-    """Empty, with faults. Clients are dear to make."""
-    yield proxied
-    for file in list(healthy.files()):
-        healthy.remove(file)
-    for staged in list(healthy.staged()):
-        healthy.discard(staged)
-
-
-def write(place: Place, name: str = "t/a", text: bytes = b"0123456789") -> None:
-    staging = place.stage(name, _PART)
-    staging.write(text)
-    place.publish(staging.finish())
-
-
-def read(place: Place, name: str = "t/a") -> bytes:
-    file = place.find(name)
-    assert file is not None
-    with place.read(file) as reader:
-        return reader.read()
 
 
 SLOW_DOWN = refuse(503, "SlowDown")
@@ -87,7 +44,7 @@ OPERATIONS = ("CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload")
 def test_what_passes_is_not_seen(place: Place, healthy: Place, proxy: FaultProxy, operation: str, fault: Fault) -> None:
     with proxy.fault(operation, fault):
         write(place)
-    assert read(healthy) == b"0123456789"
+    assert read(healthy) == TEXT
     assert [file.name for file in healthy.files()] == ["t/a"]
 
 
@@ -102,7 +59,7 @@ def test_a_part_in_the_middle_of_a_file_is_sent_again(place: Place, healthy: Pla
 def test_a_range_is_read_again(place: Place, proxy: FaultProxy, fault: Fault) -> None:
     write(place)
     with proxy.fault("GetObject", fault):
-        assert read(place) == b"0123456789"
+        assert read(place) == TEXT
 
 
 def test_a_body_that_is_too_short_is_not_taken_for_the_whole(place: Place, proxy: FaultProxy) -> None:
@@ -114,7 +71,7 @@ def test_a_body_that_is_too_short_is_not_taken_for_the_whole(place: Place, proxy
 def test_an_error_within_a_success_is_tried_again(place: Place, healthy: Place, proxy: FaultProxy) -> None:
     with proxy.fault("CompleteMultipartUpload", refuse(200, "InternalError")):
         write(place)
-    assert read(healthy) == b"0123456789"
+    assert read(healthy) == TEXT
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -257,7 +214,7 @@ class TestNetwork:
             place = open_place(f"{store.address}/tls", settings)
             place.check()
             write(place)
-            assert read(place) == b"0123456789"
+            assert read(place) == TEXT
 
     def test_a_certificate_of_an_unknown_ca_names_the_key(self, store: Store) -> None:
         certificate, key = self_signed()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,57 +23,10 @@ from tests.support.faults import (
     slow,
     truncate,
 )
-from tests.support.stores import Store, azure_store, google_store
+from tests.support.places import TEXT, read, write
+from tests.support.stores import Store
 
-_PART = 5 * 1024 * 1024
 OVERLOADED = refuse(503, "ServerBusy")
-TEXT = b"0123456789"
-
-
-@pytest.fixture(scope="module", params=["azure", "gs"])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with google_store() if request.param == "gs" else azure_store(tmp_path_factory.mktemp("azure")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def proxy(store: Store) -> Iterator[FaultProxy]:
-    with FaultProxy(store.settings["store.endpoint"]) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def healthy(store: Store) -> Place:
-    """Without faults."""
-    return open_place(f"{store.address}/faults", store.settings)
-
-
-@pytest.fixture(scope="module")
-def proxied(healthy: Place, store: Store, proxy: FaultProxy) -> Place:
-    return open_place(str(healthy), store.through(proxy.url).settings)
-
-
-@pytest.fixture
-def place(proxied: Place, healthy: Place) -> Iterator[Place]:
-    """Empty, with faults."""
-    yield proxied
-    for file in list(healthy.files()):
-        healthy.remove(file)
-    for staged in list(healthy.staged()):
-        healthy.discard(staged)
-
-
-def write(place: Place, name: str = "t/a", text: bytes = TEXT) -> None:
-    staging = place.stage(name, _PART)
-    staging.write(text)
-    place.publish(staging.finish())
-
-
-def read(place: Place, name: str = "t/a") -> bytes:
-    file = place.find(name)
-    assert file is not None
-    with place.read(file) as reader:
-        return reader.read()
 
 
 def nothing_is_left(place: Place) -> bool:

@@ -17,7 +17,7 @@ _FOLDER = "HADOOP_CONF_DIR"
 def endpoints(root: str) -> tuple[str, ...]:
     """The URLs of the name nodes of ``host:port``, or of a name service that is in `hdfs-site.xml`.
 
-    :raises ConfigError: a file of `HADOOP_CONF_DIR` cannot be read.
+    :raises ConfigError: a file of `HADOOP_CONF_DIR` cannot be read, or has no address of a name service's name nodes.
     """
     host, _, _ = root.partition(":")
     site = _site(os.environ.get(_FOLDER, ""))
@@ -26,6 +26,9 @@ def endpoints(root: str) -> tuple[str, ...]:
     scheme, port = ("https", _HTTPS) if secure else ("http", _HTTP)
     if names:
         found = [_of_service(site, f"{root}.{name}", scheme, port) for name in names]
+        if not any(found):
+            text = f"`{_FOLDER}` has no address of its name nodes: set `store.endpoint`"
+            raise ConfigError({"directory": [f"names the name service {root}, and {text}"]})
         return tuple(url for url in found if url)
     said = site.get(f"dfs.namenode.{scheme}-address", "")
     # What this machine's file says is about its own cluster, which may be another one.

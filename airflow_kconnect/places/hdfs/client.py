@@ -8,12 +8,11 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.places.hdfs_errors import HdfsError, error_of
+from airflow_kconnect.places.errors import check_ca_file
+from airflow_kconnect.places.hdfs.errors import HdfsError, error_of
 
 if TYPE_CHECKING:
     import httpx
@@ -48,8 +47,11 @@ class Listed:
     """An entry of a folder, or what a path is."""
 
     name: str
-    is_folder: bool
     facts: Mapping[str, Any]
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+        return bool(self.facts["type"] == "DIRECTORY")
 
 
 class WebHdfs:
@@ -183,7 +185,7 @@ def _member(answer: httpx.Response, name: str) -> Any:
 
 
 def _listed(found: Mapping[str, Any]) -> Listed:
-    return Listed(found["pathSuffix"], found["type"] == "DIRECTORY", found)
+    return Listed(found["pathSuffix"], found)
 
 
 def _user() -> str:
@@ -196,15 +198,18 @@ def _trusted(ca_file: str | None) -> Any:
 
     if ca_file is None:
         return True
-    if not Path(ca_file).is_file():
-        raise ConfigError({"store.ca.file": [f"{ca_file} is not a file on this machine: put it there"]})
+    check_ca_file(ca_file)
     return ssl.create_default_context(cafile=ca_file)
 
 
 def endpoint_problem(url: str) -> str | None:
     """Why a URL cannot be that of a name node."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:  # as without the end of an IPv6 address
+        is_one = False
+    if not is_one:
         shown = url.rpartition("@")[2]  # no login
         return f"{shown} is not a URL of WebHDFS, expected one like http://name-node:9870"
     return None

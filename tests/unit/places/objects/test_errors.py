@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.places.objects_errors import errors_named
+from airflow_kconnect.places.objects.errors import errors_named
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError
 from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.objects_client import ObjectsSettings, open_client
-from airflow_kconnect.places.objects_errors import errors_named, status_of
-from airflow_kconnect.places.spill import Part
+from airflow_kconnect.places.objects.client import ObjectsSettings, open_client
+from airflow_kconnect.places.objects.errors import errors_named, status_of
+from airflow_kconnect.places.spill import PartStaging
 from airflow_kconnect.places.streams import RangeReader
 
 PART_BYTES_MIN = 5 * 1024 * 1024
@@ -192,31 +192,22 @@ class ObjectsPlace(Place):
         return errors_named(f"cannot {verb} {self.uri(name)}", key)
 
 
-class _ObjectsStaging:
-    """A small file is sent at its end, a larger one in parts; what is being filled is on disk, so that memory is flat
-    however many are open."""
+class _ObjectsStaging(PartStaging):
+    """A small file is sent at its end, a larger one in parts."""
 
     def __init__(self, place: ObjectsPlace, name: str, part_bytes: int) -> None:
-        self._place, self._part_bytes, self._size = place, part_bytes, 0
-        self._staged = StagedFile(name, 0, {"id": uuid.uuid4().hex})
-        self._part = Part()
+        super().__init__(part_bytes)
+        self._place, self._staged = place, StagedFile(name, 0, {"id": uuid.uuid4().hex})
         self._sender: Any = None
         self._sent = 0
         marker, self._content = place._hidden(self._staged)
         with self._named():
             place._store.put(marker, b"")
 
-    def write(self, data: Any, /) -> int:
-        written = self._part.write(data)
-        self._size += written
-        if self._part.size >= self._part_bytes:
-            self._send()
-        return written
-
     def finish(self) -> StagedFile:
         with self._named():
             if self._sender is None:
-                content = self._taken()
+                content = self._part.take()
                 self._place._store.put(self._content, content, attributes=self._attributes, use_multipart=False)
             else:
                 self._send()
@@ -253,7 +244,7 @@ class _ObjectsStaging:
                     buffer_size=self._part_bytes,
                     max_concurrency=2,
                 )
-            self._sender.write(self._taken())
+            self._sender.write(self._part.take())
 
     def _complete(self) -> None:
         try:
@@ -267,13 +258,6 @@ class _ObjectsStaging:
         with contextlib.suppress(Exception):
             return bool(self._place._store.head(self._content)["size"] == self._size)
         return False
-
-    def _taken(self) -> bytes:
-        """What was written since the last part."""
-        with self._part as part:
-            self._part = Part()
-            part.seek(0)
-            return part.read()
 
     def _named(self) -> contextlib.AbstractContextManager[None]:
         return self._place._named("write", self._staged.name)

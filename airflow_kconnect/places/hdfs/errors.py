@@ -6,7 +6,8 @@ import contextlib
 import json
 from collections.abc import Iterator
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.places import errors
 
 _UNAVAILABLE = {
     "StandbyException": "none of its name nodes is active",
@@ -68,7 +69,7 @@ def _answered(doing: str, error: HdfsError, key: str | None) -> ConnectError:
     if error.kind == "IOException":  # what HDFS says where machines are missing or full
         return RetriableError(f"{doing}: {error.message}; check the cluster, then run again")
     if error.kind == "FileNotFoundException":
-        return DataError(f"{doing}: it was replaced or removed after it was found: run again")
+        return errors.replaced(doing)
     if not error.kind and error.status >= 500:
         return RetriableError(f"{doing}: the store is unavailable ({error.status}); run again later")
     if error.kind in ("AccessControlException", "SecurityException", "InvalidToken") or error.status == 401:
@@ -79,7 +80,7 @@ def _answered(doing: str, error: HdfsError, key: str | None) -> ConnectError:
         )
     else:
         said = f"{error.message or 'it is refused'} ({error.kind})"
-    return ConfigError({key: [f"{doing}: {said}"]}) if key else DataError(f"{doing}: {said}")
+    return errors.refused(doing, said, key)
 
 
 def _denied(error: HdfsError) -> str:
@@ -92,7 +93,6 @@ def _denied(error: HdfsError) -> str:
 
 def _unanswered(doing: str, error: Exception) -> ConnectError:
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        text = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
-        return ConfigError({"store.ca.file": [text]})
+        return errors.untrusted(doing)
     text = f"{doing}: {type(error).__name__}: {error}"
     return RetriableError(f"{text}; check that name nodes and data nodes are reachable from here, then run again")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.places.base import StagedFile
-from airflow_kconnect.places.s3_errors import GONE, code_of
-from airflow_kconnect.places.spill import Part
+from airflow_kconnect.places.s3.errors import GONE, code_of
+from airflow_kconnect.places.spill import Part, PartStaging
 
 if TYPE_CHECKING:
-    from airflow_kconnect.places.s3 import S3Place
+    from airflow_kconnect.places.s3.place import S3Place
 
 WRITER = "kconnect-file"
 """In the metadata of an object: which staged file it was. An answer that was lost can be asked for so."""
@@ -68,14 +68,13 @@ def unless_gone(request: Callable[[], Any], others: Collection[str] = ()) -> boo
     return True
 
 
-class S3Staging:
-    """Parts are sent by a thread while the next one is being filled; what is small stays in memory until then."""
+class S3Staging(PartStaging):
+    """Parts are sent by a thread while the next one is being filled."""
 
     def __init__(self, place: S3Place, name: str, part_bytes: int) -> None:
-        self._place, self._name, self._part_bytes = place, name, part_bytes
+        super().__init__(part_bytes)
+        self._place, self._name = place, name
         self._facts: dict[str, Any] = {"id": uuid.uuid4().hex, "marked": place.marks}
-        self._size = 0
-        self._part = Part()
         self._parts: list[Future[dict[str, str]]] = []
         self._upload = self._begin()
 
@@ -98,16 +97,6 @@ class S3Staging:
             raise place._fenced(self._name)
         return upload
 
-    def write(self, data: Any, /) -> int:
-        written = int(self._part.write(data))
-        self._size += written
-        if self._part.size >= self._part_bytes:
-            self._send()
-            # So that the number of parts has no end that a file could reach.
-            if len(self._parts) % (_PARTS_MAX // 10) == 0:
-                self._part_bytes *= 2
-        return written
-
     def finish(self) -> StagedFile:
         if self._part.size or not self._parts:
             self._send()
@@ -127,6 +116,9 @@ class S3Staging:
         if len(self._parts) >= 2:
             self._parts[-2].result()  # at most two are on their way: a slow store slows the writer down
         self._parts.append(_senders(os.getpid()).submit(self._put, part, len(self._parts) + 1))
+        # So that the number of parts has no end that a file could reach.
+        if len(self._parts) % (_PARTS_MAX // 10) == 0:
+            self._part_bytes *= 2
 
     def _put(self, part: Part, number: int) -> dict[str, str]:
         """What the end of the upload says of it."""

@@ -10,8 +10,8 @@ from airflow_kconnect.connect.errors import FencedError
 from airflow_kconnect.places import hidden
 from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.registry import open_place
-from airflow_kconnect.places.s3 import S3Place
-from airflow_kconnect.places.s3_uploads import uploads
+from airflow_kconnect.places.s3.place import S3Place
+from airflow_kconnect.places.s3.uploads import uploads
 from tests.support import unique
 from tests.support.stores import Store, minio_store
 

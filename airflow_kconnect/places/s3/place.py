@@ -20,9 +20,9 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedErr
 from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.s3_client import Patience, S3Settings, s3_client
-from airflow_kconnect.places.s3_errors import errors_named
-from airflow_kconnect.places.s3_uploads import WRITER, S3Staging, abort, head, try_delete, unless_gone, uploads
+from airflow_kconnect.places.s3.client import Patience, S3Settings, s3_client
+from airflow_kconnect.places.s3.errors import errors_named
+from airflow_kconnect.places.s3.uploads import WRITER, S3Staging, abort, head, try_delete, unless_gone, uploads
 from airflow_kconnect.places.streams import RangeReader
 
 PART_BYTES_MIN = 5 * 1024 * 1024

@@ -6,7 +6,8 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.places import errors
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>|\(code: (\w+)\)")
@@ -69,13 +70,12 @@ def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
         said = f"{doing}: there is no login: name an Airflow connection, or set the keys or variables of the store"
         return ConfigError({key or "directory": [said]})
     if code not in _REFUSED and isinstance(error, FileNotFoundError | PreconditionError):
-        return DataError(f"{doing}: it was replaced or removed after it was found: run again")
+        return errors.replaced(doing)
     if status in (408, 429) or status >= 500 or code in _BUSY:
-        return RetriableError(f"{doing}: the store is unavailable or overloaded ({code}); run again later")
+        return errors.overloaded(doing, code)
     if "HTTP error" in text or "error sending request" in text:
         if "certificate" in text.lower():
-            said = f"{doing}: the store's certificate is not trusted: name the file of the CA that has signed it"
-            return ConfigError({"store.ca.file": [said]})
+            return errors.untrusted(doing)
         return RetriableError(f"{doing}: no answer; check that its endpoint is right and reachable, then run again")
     if status == 400 and "token request" in text:
         return ConfigError({key or "directory": [f"{doing}: the store {_LOGIN}"]})
@@ -84,8 +84,7 @@ def _error(doing: str, error: Exception, key: str | None) -> ConnectError:
     reason = _REFUSED.get(code) or _REFUSED.get(str(status)) or f"refuses it ({code or _first_line(text)})"
     if "with invalid path" in text:
         reason = f"has an object whose name has an empty part, `.` or `..`: rename it ({_first_line(text)})"
-    said = f"{doing}: the store {reason}"
-    return ConfigError({key: [said]}) if key else DataError(said)
+    return errors.refused(doing, f"the store {reason}", key)
 
 
 def _first_line(text: str) -> str:

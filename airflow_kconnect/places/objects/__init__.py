@@ -1,0 +1,1 @@
+"""The stores of Google and Azure."""
