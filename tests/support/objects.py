@@ -1,8 +1,13 @@
-"""The objects of a store, looked at without the package's code."""
+"""The objects of a store, or the files of an HDFS, looked at without the package's code."""
 
 from __future__ import annotations
 
+import getpass
+import json
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
+from urllib.request import urlopen
 
 from tests.support.azurite import ACCOUNT
 from tests.support.stores import Store
@@ -37,6 +42,9 @@ def open_bucket(store: Store) -> Any:
 
 def objects_of(store: Store, prefix: str) -> dict[str, bytes]:
     """Contents of all objects below a prefix, hidden ones too, by the rest of their names."""
+    if store.address.startswith("hdfs:"):
+        url = f"{store.settings['store.endpoint']}/webhdfs/v1/{prefix.rstrip('/')}"
+        return {name: _webhdfs(f"{url}/{quote(name)}", "OPEN") for name in _files_below(url)}
     bucket = open_bucket(store)
     names = [each["path"] for page in bucket.list(prefix) for each in page]
     return {name.removeprefix(prefix): bytes(bucket.get(name).bytes()) for name in names}
@@ -49,3 +57,17 @@ def unfinished_uploads(store: Store, prefix: str) -> list[str]:
     bucket = store.address.removeprefix("s3://")
     found = store.s3_client().list_multipart_uploads(Bucket=bucket, Prefix=prefix)
     return [each["Key"] for each in found.get("Uploads", ())]
+
+
+def _files_below(url: str, above: str = "") -> Iterator[str]:
+    for entry in json.loads(_webhdfs(f"{url}/{quote(above)}", "LISTSTATUS"))["FileStatuses"]["FileStatus"]:
+        name = f"{above}{entry['pathSuffix']}"
+        if entry["type"] == "DIRECTORY":
+            yield from _files_below(url, f"{name}/")
+        else:
+            yield name
+
+
+def _webhdfs(url: str, op: str) -> bytes:
+    with urlopen(f"{url}?op={op}&user.name={getpass.getuser()}", timeout=60) as answer:
+        return bytes(answer.read())

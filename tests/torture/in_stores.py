@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from tests.support.confluent_sinks import confluent_sink
 from tests.support.faults import FaultProxy, sometimes
 from tests.support.objects import objects_of, open_bucket, unfinished_uploads
-from tests.support.stores import Store, azure_store, google_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, s3_store
 from tests.torture.connectors import DirectorySink, Sink, Source, Tortured
 
 _STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -52,6 +52,10 @@ class Stores:
     @cached_property
     def google(self) -> Store:
         return self._servers.enter_context(google_store())
+
+    @cached_property
+    def hdfs(self) -> Store:
+        return self._servers.enter_context(hdfs_store(self._made("hdfs")))
 
     def failing(self, store: Store) -> Store:
         """The same by a server that fails some requests: overloaded, late, cut off, with answers that are lost."""
@@ -149,15 +153,26 @@ class GoogleSink(_DirectorySink):
     at = "google"
 
 
-class ConfluentSink(_StoreSink):
-    """Confluent's sink in S3: names as it would give them, and the records that follow the one in the name.
+class HdfsSink(_DirectorySink):
+    """In HDFS. Its requests do not fail one by one: a name node is there or is not."""
+
+    kind = "directory sink on HDFS"
+    at = "hdfs"
+
+    @cached_property
+    def reached(self) -> Store:
+        return self.store
+
+
+class _ConfluentSink(_StoreSink):
+    """Names as Confluent's sinks would give them, and the records that follow the one in the name.
 
     Settings change between runs, the partitioner too.
     """
 
-    kind = "Confluent sink on S3"
-    at = "s3"
     exactly_once = True
+    compression: ClassVar[str]
+    """The key of it."""
 
     def prepare(self) -> None:
         self.largest = 500
@@ -167,7 +182,7 @@ class ConfluentSink(_StoreSink):
             **confluent_sink(self.reached),
             "topics": self.name,
             "topics.dir": self.name,
-            "format.class": "io.confluent.connect.s3.format.json.JsonFormat",
+            "format.class": "JsonFormat",
             "flush.size": str(self.largest),
             "key.converter": _STRING,
             **_JSON,
@@ -178,7 +193,7 @@ class ConfluentSink(_StoreSink):
         self.largest = max(self.largest, size)
         fields = {"partitioner.class": "FieldPartitioner", "partition.field.name": "last"}
         by_field = fields if self.rng.random() < 0.5 else {}
-        return {"flush.size": str(size), "s3.compression.type": self.rng.choice(("none", "gzip")), **by_field}
+        return {"flush.size": str(size), self.compression: self.rng.choice(("none", "gzip")), **by_field}
 
     def write(self, numbers: range) -> None:
         aborted = [_row(-1 - number) for number in numbers[:20]] if self.rng.random() < 0.5 else []
@@ -206,6 +221,30 @@ class ConfluentSink(_StoreSink):
         rows = [json.loads(line)["n"] for line in data.splitlines()]
         follow = [(at, n) for at, n in records if at >= first and match["last"] in (None, str(n % 10))][: len(rows)]
         return len(rows) <= self.largest and follow[0][0] == first and rows == [n for _, n in follow]
+
+
+class ConfluentS3Sink(_ConfluentSink):
+    """In S3, by S3Proxy."""
+
+    kind = "Confluent sink on S3"
+    at = "s3"
+    compression = "s3.compression.type"
+
+
+class ConfluentAzureSink(_ConfluentSink):
+    """In Azure, by Azurite."""
+
+    kind = "Confluent sink on Azure"
+    at = "azure"
+    compression = "az.compression.type"
+
+
+class ConfluentGoogleSink(_ConfluentSink):
+    """In Google's store, by moto."""
+
+    kind = "Confluent sink on Google"
+    at = "google"
+    compression = "gcs.compression.type"
 
 
 class FilesInFolder(Source):

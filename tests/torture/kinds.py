@@ -16,7 +16,17 @@ from tests.torture.connectors import (
     Tortured,
 )
 from tests.torture.hosted import HostedFileSink, HostedFileSource
-from tests.torture.in_stores import AzureSink, ConfluentSink, FilesInFolder, FilesInStore, GoogleSink, S3Sink
+from tests.torture.in_stores import (
+    AzureSink,
+    ConfluentAzureSink,
+    ConfluentGoogleSink,
+    ConfluentS3Sink,
+    FilesInFolder,
+    FilesInStore,
+    GoogleSink,
+    HdfsSink,
+    S3Sink,
+)
 from tests.torture.table_source import DeltaSource
 from tests.torture.tables import DeltaAppend, DeltaUpsert, IcebergAppend, IcebergUpsert
 from tests.torture.timestamps import TimestampSource
@@ -39,7 +49,10 @@ ALL: dict[str, type[Tortured]] = {
         S3Sink,
         AzureSink,
         GoogleSink,
-        ConfluentSink,
+        HdfsSink,
+        ConfluentS3Sink,
+        ConfluentAzureSink,
+        ConfluentGoogleSink,
         PostgresSink,
         SqliteSink,
         PythonSink,

@@ -37,7 +37,7 @@ from tests.torture.faults import (
 )
 from tests.torture.kafka_side import KafkaSide
 
-_RUN_S = 300.0
+_RUN_S = 900.0
 _LAST_RUNS = 4
 WITH_ALL_FAULTS = 2000
 """Schedules of seeds from here on also have the faults that the first ones did not know."""

@@ -69,6 +69,7 @@ def test_every_second_fault_of_a_cluster_is_a_brokers() -> None:
 def test_every_kind_of_connector_is_there() -> None:
     assert {kind.kind for kind in ALL.values() if kind.sink} == {
         "file sink", "directory sink", "directory sink on S3", "directory sink on Azure", "directory sink on Google",
-        "Confluent sink on S3", "JDBC sink, PostgreSQL", "JDBC sink, SQLite", "Python sink", "hosted file sink",
+        "directory sink on HDFS", "Confluent sink on S3", "Confluent sink on Azure", "Confluent sink on Google",
+        "JDBC sink, PostgreSQL", "JDBC sink, SQLite", "Python sink", "hosted file sink",
         "table sink, Iceberg", "table sink, Iceberg by key", "table sink, Delta", "table sink, Delta by key",
     }  # fmt: skip
