@@ -231,8 +231,15 @@ class NativeSinkConnector(SinkConnector):
     def writer(self) -> SplitWriter:
         """The writer of one split."""
 
+    def before_commit(self) -> None:
+        """Called in the driver, once per round, after all splits closed: look at what this round may have to replace.
+
+        If a newer run of the connector has started by its end, `commit` is not called: nothing that is found here is
+        of a newer run. Must change nothing.
+        """
+
     def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
-        """Called in the driver, once per round, after all splits closed and before their offsets are committed.
+        """Called in the driver, once per round, after `before_commit` and before their offsets are committed.
 
         Make the results visible. Returns details for the report. No newer run of the connector had started just before.
 

@@ -15,12 +15,12 @@ class LeftBehind:
 
     def __init__(self, place: Place, layout: Layout) -> None:
         self._place, self._layout = place, layout
-        self._start: Mapping[TopicPartition, int] = {}
-        self._files: dict[TopicPartition, list[tuple[int, PlacedFile]]] | None = None
+        self._unseen: Mapping[TopicPartition, int] = {}
+        self._files: dict[TopicPartition, list[tuple[int, PlacedFile]]] = {}
 
     def discard_staged(self, start: Mapping[TopicPartition, int]) -> None:
         """Called when a run begins, with its offsets: what older runs have staged can no longer become visible."""
-        self._start = start
+        self._unseen = start
         for topic in dict.fromkeys(partition.topic for partition in start):
             for staged in self._place.staged(self._layout.topic(topic)):
                 named = self._layout.named(topic, staged.name)
@@ -28,21 +28,19 @@ class LeftBehind:
                     self._place.discard(staged)
 
     def look(self) -> None:
-        """Remember what is visible from the run's first offsets on. Called before the run publishes its first files.
+        """Remember what is visible from the run's first offsets on. Called before the run commits its first round.
 
-        They are older runs' files if all that this run has staged can be published afterwards: a newer run would have
-        discarded it before it published anything. So runs that write nothing need not list a bucket.
+        They are older runs' files if no newer one has begun until afterwards. A run without a round need not list a
+        bucket.
 
         The visible files stay, although their offsets are not committed: their records are correct. They are removed
         when these offsets are written again, and not before: if Kafka no longer has the records, the only copy would be
         lost.
         """
-        if self._files is not None:
-            return
-        self._files = {}
-        for topic in dict.fromkeys(partition.topic for partition in self._start):
+        start, self._unseen = self._unseen, {}
+        for topic in dict.fromkeys(partition.topic for partition in start):
             for partition, offset, file in self.visible(topic):
-                if partition in self._start and offset >= self._start[partition]:
+                if partition in start and offset >= start[partition]:
                     self._files.setdefault(partition, []).append((offset, file))
 
     def visible(self, topic: str) -> Iterator[tuple[TopicPartition, int, PlacedFile]]:
@@ -52,10 +50,9 @@ class LeftBehind:
                 yield TopicPartition(topic, named.partition), named.offset, file
 
     def passed(self, split: SinkSplit, end: int) -> list[PlacedFile]:
-        """What was seen at the offsets that the run has passed, once. Its earlier rounds may have had no files."""
-        files = (self._files or {}).get(split.topic_partition, [])
-        if self._files is not None:
-            self._files[split.topic_partition] = [(offset, file) for offset, file in files if offset >= end]
+        """What was seen at the offsets that the run has passed, once."""
+        files = self._files.get(split.topic_partition, [])
+        self._files[split.topic_partition] = [(offset, file) for offset, file in files if offset >= end]
         return [file for offset, file in files if offset < end]
 
 

@@ -185,21 +185,21 @@ class CloudStorageSinkConnector(NativeSinkConnector):
 
         return CloudStorageWriter(self._place, self._settings)
 
-    def commit(self, results: Results) -> dict[str, Any]:
-        """Make the files of a round visible; what was visible at these offsets is removed.
+    def before_commit(self) -> None:
+        self._left_behind.look()
 
-        1 Look at what is there, if nothing was published so far: see `LeftBehind.look`.
-        2 Publish: each file appears complete. One that is missing was removed by a newer run when that run began.
-        3 Remove the files that a killed run left at the same offsets: it may have had other settings, or another time
+    def commit(self, results: Results) -> dict[str, Any]:
+        """Make the files of a round visible; what was visible at these offsets is removed, whether it has files or not.
+
+        1 Publish: each file appears complete. One that is missing was removed by a newer run when that run began.
+        2 Remove the files that a killed run left at the same offsets: it may have had other settings, or another time
           of the day, so they may be in other folders.
 
         :raises FencedError: a staged file is missing.
         """
         files = [file for _, facts in results for file in facts["files"]]
         staged = [StagedFile.from_json(each) for file in files for each in file["staged"]]
-        if staged:
-            self._left_behind.look()  # 1
         left = [each for split, facts in results for each in self._left_behind.passed(split, facts["end"])]
-        replaced = self._place.replace(staged, left)  # 2, 3
+        replaced = self._place.replace(staged, left)  # 1, 2
         records = sum(file["records"] for file in files)
         return {"files": len(staged), "records": records, "replaced_files": replaced}

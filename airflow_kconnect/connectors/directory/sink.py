@@ -64,6 +64,7 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
+        self._unseen: Mapping[TopicPartition, int] = {}
         self._left_behind: dict[TopicPartition, list[VisibleFile]] = {}
         self._policy = (self.config_values[SCHEMA_CHANGE] or EVOLVE).lower()
         self._tables: FolderTables | None = None
@@ -182,16 +183,11 @@ class DirectorySinkConnector(NativeSinkConnector):
         self._layout.place.check()
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        """Remove what killed runs have left unfinished, and remember what such runs had made visible.
-
-        The visible files stay, although their offsets are not committed: their records are correct. They are removed
-        when these offsets are written again (see `commit`), and not before: if Kafka no longer has the records, the
-        only copy would be lost.
-        """
-        for partition, offset in start.items():
+        """Remove what killed runs have left unfinished: it can no longer become visible."""
+        for partition in start:
             for staged in self._layout.staged(partition):
                 self._layout.place.discard(staged)
-            self._left_behind[partition] = self._layout.visible(partition, offset)
+        self._unseen = start
         if self._policy != EVOLVE:
             from airflow_kconnect.connectors.directory.tables import FolderTables
 
@@ -233,13 +229,25 @@ class DirectorySinkConnector(NativeSinkConnector):
             columns=self._held.columns if self._held else {},
         )
 
+    def before_commit(self) -> None:
+        """Remember what killed runs had made visible, before the first round. Not earlier: a store may still have been
+        busy with the last request of such a run.
+
+        The visible files stay, although their offsets are not committed: their records are correct. They are removed
+        when these offsets are written again (see `commit`), and not before: if Kafka no longer has the records, the
+        only copy would be lost.
+        """
+        start, self._unseen = self._unseen, {}
+        for partition, offset in start.items():
+            self._left_behind[partition] = self._layout.visible(partition, offset)
+
     def commit(self, results: Results) -> dict[str, Any]:
         """Make the files of a round visible; what was visible at these offsets is removed.
 
         1 Rename: each file appears complete. One that is missing was removed by a newer run when that run began.
         2 Remove the files that a killed run left at the same offsets. As it saw a different end of the partition, or
           had different settings, they may begin elsewhere, and their records would be duplicated. Only files that
-          existed when this run began may be removed: later ones are those of a newer run.
+          were there before may be removed: later ones are those of a newer run.
         3 Make the names durable: the offsets are committed next.
 
         :raises FencedError: a temporary file is missing.

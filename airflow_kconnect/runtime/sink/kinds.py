@@ -88,6 +88,9 @@ class SinkKind(ABC):
         :param count: of splits.
         """
 
+    def before_visible(self) -> None:
+        """Called once per round, if the kind `commits`, before the run makes sure that no newer one has started."""
+
     def make_visible(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> Mapping[str, Any]:
         """Called once per round, if the kind `commits`; returns details for the report."""
         return {}
@@ -146,6 +149,9 @@ class NativeKind(SinkKind):
 
     def writers(self, frame: RecordFrame | None, count: int) -> tuple[SplitWriter, ...]:
         return tuple(self._connector.writer() for _ in range(count))
+
+    def before_visible(self) -> None:
+        self._connector.before_commit()
 
     def make_visible(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> Mapping[str, Any]:
         return self._connector.commit(results)

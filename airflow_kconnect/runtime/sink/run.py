@@ -154,7 +154,7 @@ class SinkRun:
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
         """Write the splits and commit; returns the new offset of each partition.
 
-        1 the splits are written where no reader sees them
+        1 the splits are written where no reader sees them; the connector looks at what older runs have left
         2 commit the round's start: this changes nothing, but a fenced run ends here
         3 make what was written visible
         4 commit the round's end
@@ -171,6 +171,7 @@ class SinkRun:
         self._phases.enter("committing offsets")
         failpoint("after-last-write")
         if self._kind.commits:
+            self._kind.before_visible()
             self._positions.commit(producer, self._reached)  # 2
             failpoint("before-visible")
             self._make_visible(accepted)  # 3

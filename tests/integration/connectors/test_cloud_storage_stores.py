@@ -59,6 +59,12 @@ def written(
     return split, writer.close(split.end)
 
 
+def committed(connector: CloudStorageSinkConnector, results: list[tuple[SinkSplit, dict[str, Any]]]) -> None:
+    """What the driver does at the end of a round."""
+    connector.before_commit()
+    connector.commit(results)
+
+
 def test_objects_of_runs_in_turn_and_of_one_that_was_killed(opened: tuple[Store, Sink]) -> None:
     store, sink = opened
     folder = unique("topics")
@@ -67,17 +73,17 @@ def test_objects_of_runs_in_turn_and_of_one_that_was_killed(opened: tuple[Store,
     for connector in (first, second, third):
         connector.check()
     first.prepare({TopicPartition("t", 0): 0})
-    first.commit([written(first, 0, "aaab")])
+    committed(first, [written(first, 0, "aaab")])
     written(first, 4, "c")  # killed before it commits
     second.prepare({TopicPartition("t", 0): 4})
     killed = written(second, 4, "bb")
-    second.commit([killed])  # killed before its offsets are committed
+    committed(second, [killed])  # killed before its offsets are committed
     late = written(second, 6, "e")
     third.prepare({TopicPartition("t", 0): 4})
-    third.commit([written(third, 4, "bdd")])
+    committed(third, [written(third, 4, "bdd")])
     # moto answers with an error of its own where an upload is gone.
     with pytest.raises(RetriableError if store.address == "s3://moto" else FencedError):
-        second.commit([late])
+        committed(second, [late])
     found = {file.name: place.read(file).read() for file in place.files(f"{folder}/")}
     assert found == {
         f"{folder}/t/f=a/t+0+0000000000.json": b"0\n1\n",
@@ -97,12 +103,12 @@ def test_a_run_that_writes_nothing_removes_what_a_killed_one_has_staged(opened: 
     start = {TopicPartition(topic, 0): 0}
     killed, idle, writing = (sink(**{"topics.dir": folder, "topics": topic}) for _ in range(3))
     killed.prepare(start)
-    killed.commit([written(killed, 0, "ab", topic)])
+    committed(killed, [written(killed, 0, "ab", topic)])
     written(killed, 2, "cd", topic)
     idle.prepare(start)
     assert not [*place.staged(f"{folder}/")]
     writing.prepare(start)
-    writing.commit([written(writing, 0, "cc", topic)])
+    committed(writing, [written(writing, 0, "cc", topic)])
     found = [file.name for file in place.files(f"{folder}/", hidden=True)]
     assert found == [f"{folder}/{topic}/f=c/{topic}+0+0000000000.json"]
 
@@ -121,7 +127,7 @@ def test_objects_of_s3_are_encrypted(opened: tuple[Store, Sink]) -> None:
         pytest.skip("a key of S3, which S3Proxy does not have")
     connector = sink(**{"topics.dir": "encrypted", "s3.ssea.name": "AES256"})
     connector.prepare({TopicPartition("t", 0): 0})
-    connector.commit([written(connector, 0, "a")])
+    committed(connector, [written(connector, 0, "a")])
     bucket = store.address.removeprefix("s3://")
     found = store.s3_client().head_object(Bucket=bucket, Key="encrypted/t/f=a/t+0+0000000000.json")
     assert found["ServerSideEncryption"] == "AES256"

@@ -64,7 +64,9 @@ class Lake:
     def run(self, settings: Mapping[str, str] | None = None) -> None:
         """A whole run from the beginning."""
         sink = self.sink(settings)
-        sink.commit(self.staged(sink))
+        staged = self.staged(sink)
+        sink.before_commit()
+        sink.commit(staged)
 
     def numbers(self) -> list[int]:
         """What readers see."""

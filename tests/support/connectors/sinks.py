@@ -58,4 +58,5 @@ def run_sink(connector: NativeSinkConnector, topic: str, frame: RecordFrame, sta
         yield pa.record_batch({"facts": [json.dumps(writer.close(split.end))]})
 
     (answer,) = rows.mapInArrow(write, "facts string").collect()
+    connector.before_commit()
     return connector.commit([(split, json.loads(answer.facts))])

@@ -27,17 +27,30 @@ def test_each_folder_is_looked_at_whatever_is_between_names(delim: str, start: i
     assert bool(start_problems(files, {P0: start}, delim)) == is_parted
 
 
-def test_what_was_left_at_offsets_of_rounds_without_files_is_replaced_by_the_first_round_with_files(
-    tmp_path: Path,
+@pytest.mark.parametrize("ends", [(100, 200), (75, 200)], ids=["between files", "within a file"])
+def test_what_was_left_is_replaced_by_the_round_that_passes_its_first_record(
+    tmp_path: Path, ends: tuple[int, int]
 ) -> None:
-    """As with a filter that the killed run did not have: its file also has offsets of the next round."""
+    """Whether the round has files or not: a filter may be new, and the file also has offsets of the next round."""
     place, layout = open_place(str(tmp_path), {}), Layout()
     name = layout.file(P0, "partition=0", 50, Part.VALUES, ".json")
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text("records 50 to 149")
     left = LeftBehind(place, layout)
     left.discard_staged({P0: 0})
-    assert left.passed(SinkSplit("t", 0, 0, 100), 100) == []
     left.look()
-    assert [file.name for file in left.passed(SinkSplit("t", 0, 100, 200), 200)] == [name]
-    assert left.passed(SinkSplit("t", 0, 200, 300), 300) == []
+    assert left.passed(SinkSplit("t", 0, 0, 50), 50) == []
+    assert [file.name for file in left.passed(SinkSplit("t", 0, 50, ends[0]), ends[0])] == [name]
+    assert left.passed(SinkSplit("t", 0, *ends), ends[1]) == []
+
+
+def test_files_that_appear_after_it_has_looked_are_of_newer_runs(tmp_path: Path) -> None:
+    place, layout = open_place(str(tmp_path), {}), Layout()
+    left = LeftBehind(place, layout)
+    left.discard_staged({P0: 0})
+    left.look()
+    name = layout.file(P0, "partition=0", 50, Part.VALUES, ".json")
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text("of a newer run")
+    left.look()
+    assert left.passed(SinkSplit("t", 0, 0, 100), 100) == []

@@ -22,9 +22,10 @@ def connector(folder: Path, **props: str) -> DirectorySinkConnector:
 
 
 def prepared(folder: Path, start: int) -> DirectorySinkConnector:
-    """The sink of a run that begins at an offset."""
+    """The sink of a run that begins at an offset, before its first round is committed."""
     made = connector(folder)
     made.prepare({TopicPartition("t", 3): start})
+    made.before_commit()
     return made
 
 
@@ -209,6 +210,7 @@ class TestCommit:
         (folder / ".t+3+0000000005.json").write_text("left")
         sink = connector(tmp_path)
         sink.prepare({TopicPartition(".t", 3): 0})
+        sink.before_commit()
         facts = sink.commit([(SinkSplit(".t", 3, 0, 10), {"end": 10, "files": []})])
         assert facts["replaced_files"] == 1
         assert list(folder.iterdir()) == []
