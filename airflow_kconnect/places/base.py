@@ -23,8 +23,8 @@ class PlacedFile:
     :param name: below the address of its place, folders separated by ``/``.
     :param size: bytes.
     :param changed_ms: when it was last changed, ms since the epoch, by the store's clock.
-    :param version: what tells it from another file that gets the same name: inode and time of change, the ETag with
-        the time, or the generation.
+    :param version: what tells it from another file that gets the same name: inode, time of change and size, the ETag
+        with the time, or the id with the time.
     """
 
     name: str

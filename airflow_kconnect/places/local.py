@@ -144,7 +144,6 @@ class LocalPlace(FolderTree[os.DirEntry[str]]):
 
     def _is_published(self, final: Path, staged: StagedFile) -> bool:
         with contextlib.suppress(OSError):
-            # An inode alone may be that of another file: it is used again.
             return _version(final.stat()) == staged.facts.get("version")
         return False
 
@@ -183,9 +182,10 @@ class _LocalStaging:
 
 
 def _version(status: os.stat_result) -> str:
-    return f"{status.st_ino}-{status.st_mtime_ns}"
+    """An inode is used again, and programs like rsync set times; clocks of file systems are coarse."""
+    return f"{status.st_ino}-{status.st_mtime_ns}-{status.st_size}"
 
 
 def _is_of(status: os.stat_result, file: PlacedFile) -> bool:
     """Whether it is that of a file as it was seen."""
-    return (_version(status), status.st_size) == (file.version, file.size)
+    return _version(status) == file.version

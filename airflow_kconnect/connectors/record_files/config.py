@@ -163,7 +163,7 @@ def _define_files(config: ConfigDef) -> None:
                 "it still has. ignore: it is left out.", validator=ValidString.in_(FAIL, RESTART, IGNORE))
         .define("on.renamed", Type.STRING, AUTO, Importance.LOW, "What happens to a file that was read under another "
                 "name, which it no longer has. skip: it is not read again. read: it is a new file. auto: skip in a "
-                "folder, where inode and time of change show it; read in a store, where only the same content does.",
+                "folder, where inode, time and size show it; read in a store, where only the same content does.",
                 validator=ValidString.in_(AUTO, SKIP, READ), group=KCONNECT)
         .define("file.minimum.age.ms", Type.LONG, 0, medium, "A file is not read before its last change is so long "
                 "ago: one that is still written under its own name may be half there.",

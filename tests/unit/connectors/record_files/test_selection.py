@@ -33,6 +33,18 @@ class TestRenamedFiles:
         assert runs.read() == []
         assert runs.read() == []
 
+    @pytest.mark.parametrize("name", ["b.csv", "a.csv"])
+    def test_are_not_others_with_their_inode_and_time(self, runs: Runs, name: str) -> None:
+        """Inodes are used again, and programs like rsync set times."""
+        path, other = runs.put("a.csv", "a\n1\n"), runs.folder / name
+        runs.read()
+        before = path.stat()
+        path.rename(other)
+        other.write_text("a\n22\n")
+        os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert (other.stat().st_ino, other.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+        assert runs.read(on_changed="restart") == [{"a": 22}]
+
     def test_are_continued_where_they_were_left(self, runs: Runs) -> None:
         path = runs.put("a.csv", "a\n1\n2\n3\n")
         runs.read(most=1)
