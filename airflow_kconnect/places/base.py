@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,11 +10,13 @@ from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol, Self
 
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.places.address import Address
 
 _THREADS = 8
 _BLOCK = 8 * 1024 * 1024
+_PAUSES_S = (0.5, 1, 2, 4)
+"""Between attempts to remove a file."""
 
 
 @dataclass(frozen=True)
@@ -168,17 +171,27 @@ class Place(ABC):
         """What is staged, or left of runs that were killed, for names that begin with a prefix."""
 
     def remove(self, file: PlacedFile) -> bool:
-        """Remove a file as it was seen; False: it is gone, or another one has its name, which stays."""
-        # Not every place compares and removes in one step, so there is a moment in between. Names are of plans: what
-        # could be written in it would be the same file.
-        if not self.has(file):
-            return False
-        self._remove(file.name)
-        return True
+        """Remove a file as it was seen; False: it is gone, or another one has its name, which stays.
+
+        Not every place compares and removes in one step, so there is a moment in between. A store is asked once, and
+        looked at again before it is asked again: by then the name may be another file's.
+        """
+        pauses = iter(_PAUSES_S)
+        is_asked = False
+        while self.has(file):
+            is_asked = True
+            try:
+                self._remove(file.name)
+                return True
+            except RetriableError:
+                if (pause := next(pauses, None)) is None:
+                    raise
+                time.sleep(pause)
+        return is_asked and self.find(file.name) is None
 
     @abstractmethod
     def _remove(self, name: str) -> None:
-        """Remove a visible file. If it is gone by now, an object store does nothing."""
+        """Remove a visible file, by one request of a store. If it is gone by now, an object store does nothing."""
 
     def replace(self, staged: Sequence[StagedFile], left: Iterable[PlacedFile]) -> int:
         """Make the files of a round visible, and remove what was left at its offsets. What one of them replaces by its

@@ -154,8 +154,8 @@ def _gone(place: Place, rules: Rules, context: PlanContext, there: set[str]) -> 
 class _Renames:
     """Tells a file that was read under another name from a new one.
 
-    In a folder the version says so: inode, time of change and size. A store makes a new object when one is renamed, and an
-    ETag only says that the content is the same. So that is believed only if the configuration says so.
+    In a folder the version says so: inode, time of change and size. A store makes a new object when one is renamed, and
+    an ETag only says that the content is the same. So that is believed only if the configuration says so.
     """
 
     def __init__(self, place: Place, rules: Rules, context: PlanContext, files: Sequence[PlacedFile]) -> None:

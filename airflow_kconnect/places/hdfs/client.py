@@ -132,9 +132,14 @@ class WebHdfs:
         """Replaces what has the other name. :raises HdfsError: there is no such file."""
         self._ask("PUT", "RENAME", path, destination=to, renameoptions="OVERWRITE")
 
-    def delete(self, path: str) -> None:
-        """If it is gone: nothing happens."""
-        self._ask("DELETE", "DELETE", path, recursive="false")
+    def delete(self, path: str) -> bool:
+        """Whether it was there."""
+        try:
+            return bool(_member(self._ask("DELETE", "DELETE", path, recursive="false"), "boolean"))
+        except HdfsError as error:
+            if error.kind in _NO_FILE:  # by its id
+                return False
+            raise
 
     def _send(self, method: str, op: str, path: str, data: bytes, **parameters: str) -> None:
         """In two steps: a name node says which data node takes the bytes. They are sent once."""

@@ -59,8 +59,7 @@ class HdfsPlace(FolderTree[Listed]):
         return None if found is None or found.is_dir() else self._placed(name, found)
 
     def read(self, file: PlacedFile) -> BinaryIO:
-        # By its id: that of a file that has replaced it is another one.
-        path = f"/.reserved/.inodes/{file.version.partition('@')[0]}"
+        path = _by_id(file)
 
         def fetch(start: int, end: int) -> bytes:
             with self._named("read", file.name):
@@ -87,6 +86,12 @@ class HdfsPlace(FolderTree[Listed]):
 
     def discard(self, staged: StagedFile) -> None:
         self._remove(staged.facts["hidden"])
+
+    def remove(self, file: PlacedFile) -> bool:
+        if not self.has(file):
+            return False
+        with self._named("remove", file.name):
+            return self._hdfs.delete(_by_id(file)) or self.find(file.name) is None
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name):
@@ -115,6 +120,11 @@ class HdfsPlace(FolderTree[Listed]):
 
     def _named(self, verb: str, name: str, key: str | None = None) -> contextlib.AbstractContextManager[None]:
         return errors_named(f"cannot {verb} {self.uri(name)}", key)
+
+
+def _by_id(file: PlacedFile) -> str:
+    """The path of a file whatever its name is: what replaces it has another id."""
+    return f"/.reserved/.inodes/{file.version.partition('@')[0]}"
 
 
 class _HdfsStaging(PartStaging):

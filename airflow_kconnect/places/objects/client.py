@@ -36,10 +36,10 @@ class ObjectsSettings:
     client_secret: str | None = field(default=None, repr=False)
 
 
-def open_client(at: Address, own: ObjectsSettings) -> Any:
+def open_client(at: Address, own: ObjectsSettings, retries: int = 4) -> Any:
     """The client of a bucket or container.
 
-    :raises ConfigError: a file that the settings name cannot be read, or a key is none.
+    :param retries: of a request. :raises ConfigError: a file that the settings name cannot be read, or a key is none.
     """
     options: dict[str, Any] = {"connect_timeout": "10s", "timeout": "120s"}
     if own.proxy:
@@ -48,8 +48,8 @@ def open_client(at: Address, own: ObjectsSettings) -> Any:
         options["root_certificate"] = _read(own.ca_file, "store.ca.file")
     if own.endpoint and own.endpoint.startswith("http://"):
         options["allow_http"] = True
-    retries = {"max_retries": 4, "retry_timeout": timedelta(seconds=60)}
-    return (_google if at.scheme == "gs" else _azure)(at, own, {"client_options": options, "retry_config": retries})
+    again = {"max_retries": retries, "retry_timeout": timedelta(seconds=60)}
+    return (_google if at.scheme == "gs" else _azure)(at, own, {"client_options": options, "retry_config": again})
 
 
 def _google(at: Address, own: ObjectsSettings, options: dict[str, Any]) -> Any:

@@ -26,6 +26,7 @@ PART_BYTES_MIN = 5 * 1024 * 1024
 """Google refuses smaller parts, but for the last one."""
 _PARTS_MAX = {"gs": 10_000, "abfss": 50_000}
 _PAGE = 1000
+_CLIENTS = ("_store", "_store_once")
 _WRITER = "kconnectfile"
 """In the metadata of an object, which copies keep: which staged file it was. Azure allows no `-` in its name."""
 _COPY_SECONDS = 600
@@ -41,7 +42,7 @@ class ObjectsPlace(Place):
         self._base = f"{at.path}/" if at.path else ""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_store"}
+        return {name: value for name, value in vars(self).items() if name not in _CLIENTS}
 
     def check(self) -> None:
         """Tries each right that a run needs, with a hidden object."""
@@ -116,15 +117,22 @@ class ObjectsPlace(Place):
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name), contextlib.suppress(FileNotFoundError):
-            self._store.delete(self._base + name)
+            self._store_once.delete(self._base + name)
 
     def close(self) -> None:
-        vars(self).pop("_store", None)
+        for name in _CLIENTS:
+            vars(self).pop(name, None)
 
     @cached_property
     def _store(self) -> Any:
         with self._named("use", "", key="directory"):
             return open_client(self.at, self._settings)
+
+    @cached_property
+    def _store_once(self) -> Any:
+        """Repeats no requests."""
+        with self._named("use", "", key="directory"):
+            return open_client(self.at, self._settings, retries=0)
 
     def _look(self) -> None:
         """:raises ConfigError: the bucket is gone."""

@@ -29,6 +29,7 @@ PART_BYTES_MIN = 5 * 1024 * 1024
 """S3 refuses smaller parts, but for the last one."""
 _PAGE = 1000
 
+_CLIENTS = ("_s3", "_s3_once")
 _CHECK = Patience(connect_s=5, read_s=5, attempts=2)
 _PROBE_AGE = timedelta(hours=1)
 """By the store's clock: a check takes seconds."""
@@ -48,7 +49,7 @@ class S3Place(Place):
         self._base = f"{at.path}/" if at.path else ""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_s3"}
+        return {name: value for name, value in vars(self).items() if name not in _CLIENTS}
 
     def check(self) -> None:
         """Tries each right that a run needs: an upload is begun and aborted, which no reader sees, and what is looked
@@ -173,15 +174,21 @@ class S3Place(Place):
 
     def _remove(self, name: str) -> None:
         with self._named("remove", name):
-            self._s3.delete_object(**self._key(name))
+            self._s3_once.delete_object(**self._key(name))
 
     def close(self) -> None:
-        if (client := vars(self).pop("_s3", None)) is not None:
-            client.close()
+        for name in _CLIENTS:
+            if (client := vars(self).pop(name, None)) is not None:
+                client.close()
 
     @cached_property
     def _s3(self) -> Any:
         return s3_client(self._settings, Patience())
+
+    @cached_property
+    def _s3_once(self) -> Any:
+        """Repeats no requests."""
+        return s3_client(self._settings, Patience(attempts=1))
 
     @property
     def _bucket(self) -> dict[str, str]:

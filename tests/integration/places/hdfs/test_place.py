@@ -12,7 +12,7 @@ from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.places.base import Place, StagedFile
+from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 from airflow_kconnect.places.hdfs import client as hdfs_client
 from airflow_kconnect.places.hdfs.place import HdfsPlace
 from airflow_kconnect.places.registry import open_place
@@ -104,6 +104,31 @@ class TestFiles:
             write(place, text=b"new")
             with pytest.raises(DataError, match="was replaced or removed"):
                 reader.read()
+
+    def test_what_has_replaced_one_since_it_was_looked_at_is_not_removed(
+        self, place: HdfsPlace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(place)
+        (file,) = place.files()
+        has = place.has
+
+        def replaced(file: PlacedFile) -> bool:
+            found = has(file)
+            write(place, text=b"newer")
+            return found
+
+        monkeypatch.setattr(place, "has", replaced)
+        assert not place.remove(file)
+        assert read(place) == b"newer"
+
+    def test_one_is_removed_though_the_answer_is_lost(self, store: Store) -> None:
+        with FaultProxy(store.settings["store.endpoint"]) as proxy:
+            place = opened(store.through(proxy.url))
+            write(place)
+            (file,) = place.files()
+            with proxy.fault("DeleteObject", lose_answer):
+                assert place.remove(file)
+        assert list(place.files()) == []
 
     def test_those_of_a_files_source_are_read(self, place: HdfsPlace, store: Store) -> None:
         write(place, "in/a.json", b'{"id": 1}\n{"id": 2}\n')

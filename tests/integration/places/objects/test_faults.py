@@ -13,6 +13,7 @@ from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.azurite import shared_access_signature
 from tests.support.faults import (
+    Exchange,
     Fault,
     FaultProxy,
     cut_answer,
@@ -176,6 +177,22 @@ def test_to_remove_a_file_when_the_answer_is_lost_removes_it(place: Place, healt
     with proxy.fault("DeleteObject", lose_answer):
         assert place.remove(file)
     assert list(healthy.files()) == []
+
+
+def test_what_has_got_the_name_of_a_file_before_it_is_asked_for_again_stays(
+    place: Place, healthy: Place, proxy: FaultProxy
+) -> None:
+    write(place)
+    (file,) = place.files()
+
+    def lose_answer_and_replace(exchange: Exchange) -> None:
+        exchange.forward()
+        write(healthy, text=b"newer")
+        exchange.handler.cut()
+
+    with proxy.fault("DeleteObject", lose_answer_and_replace):
+        assert not place.remove(file)
+    assert read(healthy) == b"newer"
 
 
 def test_a_listing_that_lags_hides_no_file_for_ever(place: Place, healthy: Place, proxy: FaultProxy) -> None:

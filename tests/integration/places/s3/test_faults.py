@@ -15,6 +15,7 @@ from airflow_kconnect.places.s3 import place as s3
 from airflow_kconnect.places.s3.client import Patience
 from tests.support.certificates import self_signed
 from tests.support.faults import (
+    Exchange,
     Fault,
     FaultProxy,
     ca_file,
@@ -141,6 +142,22 @@ def test_to_remove_a_file_when_the_answer_is_lost_removes_it(place: Place, proxy
     with proxy.fault("DeleteObject", lose_answer):
         assert place.remove(file)
     assert list(place.files()) == []
+
+
+def test_what_has_got_the_name_of_a_file_before_it_is_asked_for_again_stays(
+    place: Place, healthy: Place, proxy: FaultProxy
+) -> None:
+    write(place)
+    (file,) = place.files()
+
+    def lose_answer_and_replace(exchange: Exchange) -> None:
+        exchange.forward()
+        write(healthy, text=b"newer")
+        exchange.handler.cut()
+
+    with proxy.fault("DeleteObject", lose_answer_and_replace):
+        assert not place.remove(file)
+    assert read(healthy) == b"newer"
 
 
 class TestCheck:
