@@ -29,6 +29,7 @@ class Left(StrEnum):
     HELD_BACK = "held_back"
     GIVEN_UP = "given_up"
     NOT_COMMITTED = "not_committed"
+    PAUSED = "paused"
     SILENT = "silent"
     HUNG = "hung"
     DRY_RUN = "dry_run"
@@ -42,6 +43,7 @@ _TEXTS: Mapping[Left, str] = {
     Left.HELD_BACK: "rows wait for open transactions of the source; a later run reads them",
     Left.GIVEN_UP: "files or tables were replaced or removed while they were read",
     Left.NOT_COMMITTED: "the sink does not commit yet what it was given; the next run gives it that again",
+    Left.PAUSED: "a task of the sink takes no more records in this run; the next one gives it the rest",
     Left.SILENT: "the sink was given none of the records that are there; the next run tries again",
     Left.HUNG: "the plug-in does not return from one of its methods; the next run moves what it did not commit",
     Left.DRY_RUN: "this was a dry run: nothing was moved",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicPartition
 
@@ -75,16 +76,79 @@ class ErrantRecordReporter(Protocol):
         """
 
 
+@dataclass
+class SinkRequests:
+    """What a sink task has asked for by its context. The run looks at it between two calls of the task.
+
+    :param paused: partitions of which it takes no more records.
+    :param timeout_ms: when it wants to be called again; 0: it does not say.
+    :param offsets: where it wants to be put records from.
+    :param commit: whether `SinkTask.pre_commit` should be called before its time.
+    """
+
+    paused: set[TopicPartition] = field(default_factory=set)
+    timeout_ms: int = 0
+    offsets: dict[TopicPartition, int] = field(default_factory=dict)
+    commit: bool = False
+
+
 @dataclass(frozen=True)
 class SinkTaskContext:
-    """What a sink task can query from its run: its configuration and its assigned partitions.
+    """What a sink task can query from its run, and ask of it: as ``SinkTaskContext`` of Connect.
+
+    What it asks for is done after the call of the task has returned.
 
     :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect.
+    :param requests: what the task has asked for; it is the run that reads it.
     """
 
     configs: Mapping[str, str]
     assignment: tuple[TopicPartition, ...] = ()
     errant_record_reporter: ErrantRecordReporter | None = None
+    requests: SinkRequests = field(default_factory=SinkRequests, repr=False, compare=False)
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Take no more records of these partitions until `resume`. Meanwhile `put` is called with none: when `timeout`
+        says so, else each ``offset.flush.interval.ms``.
+
+        A run does not wait forever. If no record is put for five minutes, or the run's time is over, the split ends;
+        what was not put is for the next run.
+
+        :raises DataError: the task does not have one of them.
+        """
+        self.requests.paused.update(self._assigned("pause", partitions))
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        """Take records again. May be called by any thread. :raises DataError: as `pause`."""
+        self.requests.paused.difference_update(self._assigned("resume", partitions))
+
+    def timeout(self, timeout_ms: int) -> None:
+        """When to call `put` again if it has raised `RetriableError`, then with the same records; or while it takes no
+        records, then with none. Applies to the next call only.
+        """
+        self.requests.timeout_ms = timeout_ms
+
+    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Put records from these offsets on next: again, if they were put, or not those before them. In `open` as well,
+        for a target that knows what it has.
+
+        An offset before the beginning of the split ends the run as an error; one after its end leaves out what is left.
+
+        :raises DataError: the task does not have one of the partitions.
+        """
+        self.requests.offsets.update({tp: offsets[tp] for tp in self._assigned("rewind", offsets)})
+
+    def request_commit(self) -> None:
+        """Call `SinkTask.pre_commit` before the next `put`. Its offsets are committed when the round ends."""
+        self.requests.commit = True
+
+    def _assigned(self, what: str, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+        wanted = list(partitions)
+        for partition in wanted:
+            if partition not in self.assignment:
+                has = ", ".join(map(str, self.assignment)) or "none"
+                raise DataError(f"a sink task can only {what} partitions that it has, not {partition}: it has {has}")
+        return wanted
 
 
 class SinkTask(ABC):
@@ -105,9 +169,10 @@ class SinkTask(ABC):
 
     @abstractmethod
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Called with consecutive records of a partition, in offset order.
+        """Called with consecutive records of a partition, in offset order; with none while the task has paused.
 
-        Raise `RetriableError` when the target is unavailable: the run ends with exit code 3, no offset of this round is
+        Raise `RetriableError` when the target is unavailable. If the context's `timeout` was called, the same records
+        are put again after it, for five minutes at most. Else the run ends with exit code 3, no offset of this round is
         committed, and the next run puts its records again. Any other error fails the run in the same way.
         """
 

@@ -24,6 +24,7 @@ from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.dead_letters import only_of_failed
 from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink.delivery import Terms
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class SinkKind(ABC):
     """Whether that of a deletion is the row before it."""
     offsets_stored_in: str | None = None
     """Where the target stores offsets with its data; None: it does not."""
+    deadline_epoch_s: float | None = None
+    """When the run's time is over, for writers that wait; None: it has no limit."""
     commits = False
     """Whether the driver makes visible what the writers of a round have written."""
 
@@ -215,7 +218,8 @@ class PollKind(SinkKind):
         settings, connector = self._settings, self._connector
         headers = HeaderStage.of(converter_of(settings, "header"))
         flush_ms = int(settings.worker.get("offset.flush.interval.ms"))
-        task = TaskWriter(connector.task_class(), {}, frame.key, frame.value, headers, flush_ms)
+        terms = Terms(flush_ms, deadline_epoch_s=self.deadline_epoch_s)
+        task = TaskWriter(connector.task_class(), {}, frame.key, frame.value, headers, terms)
         configs = connector.task_configs(settings.tasks_max)
         return tuple(replace(task, props=configs[n % len(configs)]) for n in range(count))
 

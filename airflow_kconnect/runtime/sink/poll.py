@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,13 +16,14 @@ from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.error_cells import error_from_column
-from airflow_kconnect.connect.errors import ConnectError, DataError, named
 from airflow_kconnect.connect.frame import Union
 from airflow_kconnect.connect.record import Headers, SinkRecord
 from airflow_kconnect.runtime.conversion.header_stage import RAW, Cell, HeaderStage
+from airflow_kconnect.runtime.sink.delivery import Delivery, Terms, as_data_error
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
 _RECURSION_LIMIT = 4_000
+_TERMS = Terms()
 
 
 @dataclass
@@ -33,7 +33,6 @@ class TaskWriter(SplitWriter):
     :param key: the key's union, whose schemaless columns hold JSON text.
     :param value: the value's union, likewise.
     :param headers: reads the values of headers; otherwise they stay bytes.
-    :param flush_ms: the task has to flush this often, and after the last record.
     """
 
     task_class: type[SinkTask]
@@ -41,12 +40,12 @@ class TaskWriter(SplitWriter):
     key: Union
     value: Union
     headers: HeaderStage = RAW
-    flush_ms: int = 60_000
+    terms: Terms = _TERMS
     _task: SinkTask | None = field(default=None, init=False)
     _split: SinkSplit | None = field(default=None, init=False)
     _reporter: TaskErrorReporter | None = field(default=None, init=False)
+    _delivery: Delivery | None = field(default=None, init=False)
     durable_before_close = False  # offsets are committed with the round
-    _flushed_s: float = field(default=0.0, init=False)
 
     def report_to(self, reporter: TaskErrorReporter) -> None:
         """Give the task a reporter for records that it cannot write. Called before `open`."""
@@ -57,11 +56,12 @@ class TaskWriter(SplitWriter):
         # Spark reads JSON with a thousand levels, for each of which Python's parser counts a call.
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self._split, self._task = split, self.task_class()
-        with _as_data_error(self.task_class):
-            self._task.initialize(SinkTaskContext(self.props, partitions, self._reporter))
+        context = SinkTaskContext(self.props, partitions, self._reporter)
+        with as_data_error(self.task_class):
+            self._task.initialize(context)
             self._task.start(self.props)
             self._task.open(partitions)
-        self._flushed_s = time.monotonic()
+        self._delivery = Delivery(self._task, context, split, self.terms, self._records)
 
     def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch with an ``error`` added in rows with bad headers and no error yet."""
@@ -72,32 +72,27 @@ class TaskWriter(SplitWriter):
         return batch.set_column(index, "error", pc.coalesce(batch.column(index), pa.array(errors, pa.string())))
 
     def write(self, batch: pa.RecordBatch) -> None:
-        assert self._task and self._split
-        records = _records(batch, self._split, self.key, self.value, self.headers)
-        if self._reporter:
-            self._reporter.begin(batch)
-        with _as_data_error(self.task_class):
-            self._task.put(records)
-        if self._reporter:
-            self._reporter.raise_if_failed()
-        if (time.monotonic() - self._flushed_s) * 1000 >= self.flush_ms:
-            # The result is requested again at the end: offsets are committed with the round.
-            self._pre_commit(records[-1].kafka_offset + 1)
+        """:raises Ended: the task does not take it, nor what follows; `close` says where it is."""
+        assert self._delivery
+        self._delivery.deliver(batch)
 
-    def _pre_commit(self, end: int) -> int:
-        """Have the task flush; returns the offset that is safe."""
-        assert self._task and self._split
-        partition = self._split.topic_partition
-        with _as_data_error(self.task_class):
-            safe = self._task.pre_commit({partition: end})
-        self._flushed_s = time.monotonic()
-        return safe.get(partition, self._split.start)
+    def _records(self, batch: pa.RecordBatch) -> list[SinkRecord]:
+        assert self._split
+        return _records(batch, self._split, self.key, self.value, self.headers)
 
     def close(self, end: int) -> dict[str, Any]:
-        safe = self._pre_commit(end)
-        with _as_data_error(self.task_class):
+        assert self._delivery
+        delivery = self._delivery
+        safe = delivery.finish(end)
+        with as_data_error(self.task_class):
             self._end()
-        return {"safe": safe, "reported": self._reporter.reported if self._reporter else 0}
+        return {
+            "safe": safe,
+            "reported": self._reporter.reported if self._reporter else 0,
+            "skipped": delivery.skipped,
+            "paused": delivery.ended and not delivery.again,
+            "again": delivery.again,
+        }
 
     def abort(self) -> None:
         if self._task is not None:
@@ -111,17 +106,6 @@ class TaskWriter(SplitWriter):
             task.close((self._split.topic_partition,))
         finally:
             task.stop()
-
-
-@contextmanager
-def _as_data_error(task_class: type[SinkTask]) -> Iterator[None]:
-    """The task is the user's code: any error it raises is the run's result, by name, not as a traceback."""
-    try:
-        yield
-    except ConnectError:
-        raise
-    except Exception as error:
-        raise DataError(f"{task_class.__name__} failed: {named(error)}") from error
 
 
 def _records(

@@ -71,7 +71,7 @@ class SinkRun:
         self._round_records = ROUND_RECORDS
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
-        self._learned = False
+        self._learned = self._paused = False
         self._warnings: list[str] = []
         self._connector_warnings: list[str] = []
         self._notes: dict[str, Any] = {}
@@ -127,9 +127,11 @@ class SinkRun:
         """Move everything, one round at a time; returns what a limit left over."""
         settings = self._settings
         budget = settings.max_records
-        deadline = None if settings.max_duration_ms is None else time.monotonic() + settings.max_duration_ms / 1000
+        duration_s = None if settings.max_duration_ms is None else settings.max_duration_ms / 1000
+        deadline = None if duration_s is None else time.monotonic() + duration_s
+        self._kind.deadline_epoch_s = None if duration_s is None else time.time() + duration_s
         left = [range_ for range_ in ranges if range_.size > 0]
-        held_back: list[OffsetRange] = []  # by a task's `pre_commit`: the next run puts them again
+        held_back: list[OffsetRange] = []  # by a task that has paused or not committed: the next run puts them again
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
             size = self._round_records if budget is None else min(self._round_records, budget)
             taken = self._taken(left, size)
@@ -144,7 +146,7 @@ class SinkRun:
         if left:
             self._incomplete.append(Left.MAX_RECORDS if budget == 0 else Left.MAX_DURATION)
         if held_back:
-            self._incomplete.append(Left.NOT_COMMITTED)
+            self._incomplete.append(Left.PAUSED if self._paused else Left.NOT_COMMITTED)
         return left + held_back
 
     def _taken(self, left: list[OffsetRange], size: int) -> list[OffsetRange]:
@@ -255,7 +257,9 @@ class SinkRun:
         in_turn = chain.from_iterable(zip_longest(*map(samples_of, reports)))
         samples = list(dict.fromkeys(sample for sample in in_turn if sample is not None))
         needs_spark, large = any(report.needs_spark for report in reports), any(report.large for report in reports)
-        self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
+        self._paused = self._paused or any(report.paused for report in reports)
+        learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
+        self._learned = learned or any(report.again for report in reports)
         self._why_again = _why_again(new_shape=bool(samples), needs_spark=needs_spark, large=large)
 
     def _dry_run(self) -> RunReport:

@@ -29,12 +29,13 @@ class TaskErrorReporter:
         self._rows: dict[int, int] = {}
         self._batch: pa.RecordBatch | None = None
         self._failure: DataError | None = None
-        self.reported = 0
+        self._reported: set[int] = set()
 
     def begin(self, batch: pa.RecordBatch) -> None:
-        """The records of this batch are put next."""
+        """The records of this batch are put next; those that were put before are forgotten."""
         self._batch = batch
         self._rows = {offset: row for row, offset in enumerate(batch.column("kafka_offset").to_pylist())}
+        self._reported -= self._rows.keys()
 
     def report(self, record: SinkRecord, error: Exception) -> None:
         """See `ErrantRecordReporter.report`."""
@@ -47,7 +48,12 @@ class TaskErrorReporter:
             where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
             self._failure = DataError(f"bad record at {where}: {STAGE}: {named(error)}")
             raise self._failure
-        self.reported += 1
+        self._reported.add(record.kafka_offset)
+
+    @property
+    def reported(self) -> int:
+        """How many records were reported when they were last put."""
+        return len(self._reported)
 
     def raise_if_failed(self) -> None:
         """:raises DataError: a reported record must end the run, although the task continued."""

@@ -28,6 +28,7 @@ from airflow_kconnect.runtime.process.split_worker import this_split
 from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.report_rows import report_row
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
+from airflow_kconnect.runtime.sink.delivery import Ended
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
@@ -65,6 +66,8 @@ class SinkReport:
     :param unknown: (part, base64 bytes) of records of unknown shape.
     :param needs_spark: the rest cannot be read by a `BatchRenderer`.
     :param large: the record at `end` is too large for the chosen batch size.
+    :param paused: a task takes no more records from `end` on, in this run.
+    :param again: a task wants to be put records from `end` on again.
     :param error: the error of the record at `end`, or of the writer.
     """
 
@@ -79,6 +82,8 @@ class SinkReport:
     unknown: list[tuple[str, str]] = field(default_factory=list)
     needs_spark: bool = False
     large: bool = False
+    paused: bool = False
+    again: bool = False
     error: dict[str, Any] | None = None
 
     def count(self, triaged: Triage) -> None:
@@ -91,6 +96,13 @@ class SinkReport:
         """Count written records that are not in the target: its task has reported them, or it rejects them."""
         self.written -= count
         self.dead_lettered += count
+
+    def take_from_task(self, result: Mapping[str, Any]) -> None:
+        """Take what `TaskWriter.close` says of its records."""
+        self.move_reported(result["reported"])
+        self.written, self.filtered = self.written - result["skipped"], self.filtered + result["skipped"]
+        self.paused, self.again = result["paused"], result["again"]
+        self.end = min(self.end, result["safe"])
 
 
 def uncounted(where: str, delivered: int, arrived: int) -> InternalError:
@@ -176,9 +188,9 @@ class SplitSink:
             dead_letters.report(batch, row, error)
         if triaged.failed and self._writer.durable_before_close:
             dead_letters.flush()  # what the writer makes durable has an offset: these records are never read again
-        if triaged.good.num_rows:
-            self._writer.write(triaged.good)
-            failpoint("mid-write")
+        if triaged.good.num_rows and not self._is_taken(triaged.good):
+            report.stopped = True
+            return False
         report.count(triaged)
         report.move_reported(self._refused.report() if self._refused else 0)
         self._progress.send(report.written)
@@ -186,12 +198,20 @@ class SplitSink:
             _stop_at(batch, triaged.stopped, report, self._split)
         return triaged.stopped is None
 
+    def _is_taken(self, batch: pa.RecordBatch) -> bool:
+        try:
+            self._writer.write(batch)
+        except Ended:
+            return False
+        failpoint("mid-write")
+        return True
+
     def _close(self) -> None:
         report = self._report
         report.result = self._writer.close(report.end)
-        report.move_reported(report.result.get("reported", 0))
         self._dead_letters.flush()
-        report.end = min(report.end, report.result.get("safe", report.end))
+        if isinstance(self._writer, TaskWriter):
+            report.take_from_task(report.result)
 
 
 def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSplit) -> None:

@@ -150,7 +150,7 @@ class TestLifecycle:
     def test_callbacks_come_in_the_order_of_the_contract(self, opened: Callable[..., TaskWriter]) -> None:
         made = opened()
         made.write(rows({}, {}))
-        made.write(rows({}))
+        made.write(rows({"kafka_offset": 7}))
         made.close(8)
         expected = ["initialize t-3", "start sink", "open t-3", "put 2", "put 1", "flush t-3@8", "close t-3", "stop"]
         assert WritingTask.calls == expected
@@ -160,7 +160,7 @@ class TestLifecycle:
     ) -> None:
         made = opened()
         start = time.monotonic()
-        for second, row in ((59, {}), (61, {"kafka_offset": 6}), (62, {"kafka_offset": 7})):
+        for second, row in ((59, {"kafka_offset": 5}), (61, {"kafka_offset": 6}), (62, {"kafka_offset": 7})):
             monkeypatch.setattr(time, "monotonic", lambda now=start + second: now)
             made.write(rows(row))
         made.close(8)
