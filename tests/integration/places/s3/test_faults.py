@@ -128,6 +128,24 @@ def test_a_task_whose_upload_was_ended_is_fenced(place: Place, proxy: FaultProxy
         staging.finish()
 
 
+def test_an_end_of_an_upload_that_arrives_after_a_newer_run_has_begun_shows_nothing(
+    place: Place, healthy: Place, proxy: FaultProxy
+) -> None:
+    staging = place.stage("t/a")
+    staging.write(TEXT)
+    staged = staging.finish()
+
+    def arrive_late(exchange: Exchange) -> None:
+        for each in list(healthy.staged()):
+            healthy.discard(each)
+        exchange.answer(*exchange.forward())
+
+    late = proxy.fault("CompleteMultipartUpload", arrive_late)
+    with late, pytest.raises(FencedError, match="another run of this connector has ended it"):
+        place.publish(staged)
+    assert list(healthy.files()) == []
+
+
 def test_a_file_that_cannot_be_removed_stays_and_is_named(place: Place, proxy: FaultProxy) -> None:
     write(place)
     (file,) = place.files()
