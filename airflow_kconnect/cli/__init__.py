@@ -8,6 +8,7 @@ import typer
 
 from airflow_kconnect import __version__
 from airflow_kconnect.cli.apply import apply
+from airflow_kconnect.cli.conformance import conformance
 from airflow_kconnect.cli.connectors.changing import config, create, delete
 from airflow_kconnect.cli.connectors.describing import describe, tasks, topics
 from airflow_kconnect.cli.connectors.editing import edit
@@ -54,7 +55,7 @@ app.add_typer(spark, name="spark")
 app.add_typer(tables, name="tables")
 app.add_typer(topic, name="topic")
 _CONNECTORS = "Connectors"
-_RUNNING = (demo, run, apply, validate, preview, doctor, migrate, rest, reference)
+_RUNNING = (demo, run, apply, validate, preview, conformance, doctor, migrate, rest, reference)
 _REGISTERED = (status, runs, describe, create, edit, config, delete, pause, resume, stop, restart, tasks, topics, lag)
 app.command("list", rich_help_panel=_CONNECTORS)(list_)
 for command in _REGISTERED:

@@ -1,0 +1,38 @@
+"""What a check is, and how one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from airflow_kconnect.conformance.findings import Broken, Finding, Passed, Skipped, Status
+from airflow_kconnect.conformance.lab import Lab
+from airflow_kconnect.connect.errors import ConnectError, in_one_line
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check. :param text: what it does, in a few words."""
+
+    name: str
+    text: str
+    look: Callable[[Lab], Passed]
+
+    def finding(self, lab: Lab) -> Finding:
+        """What it finds. :raises RetriableError: Kafka cannot be used."""
+        try:
+            passed = self.look(lab)
+        except Skipped as skipped:
+            return Finding(self.name, Status.SKIPPED, str(skipped))
+        except Broken as broken:
+            return Finding(self.name, Status.FAILED, str(broken), broken.missing, broken.doubled)
+        except ConnectError:
+            raise
+        except Exception as error:  # the harness and the class are the user's code
+            return Finding(self.name, Status.FAILED, f"the connector or its harness raised {in_one_line(error)}")
+        return Finding(self.name, Status.PASSED, passed.text, doubled=passed.doubled)
+
+
+def chosen(checks: tuple[Check, ...], only: list[str]) -> tuple[Check, ...]:
+    """Those whose names, or what is before their colon, are among `only`; all if it is empty."""
+    return tuple(check for check in checks if not only or check.name in only or check.name.split(":")[0] in only)

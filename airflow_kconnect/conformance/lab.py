@@ -1,0 +1,279 @@
+"""Where connectors are tried: each check has a connector with a name and data of its own."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.conformance.findings import Broken, Difference, Guarantee, Passed, Skipped
+from airflow_kconnect.conformance.harness import Arrived, Harness, SinkHarness, SourceHarness, has, with_key_converter
+from airflow_kconnect.conformance.runs import Ended, Job, Runs
+from airflow_kconnect.conformance.subject import Subject
+from airflow_kconnect.conformance.topics import Topics
+from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
+from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
+from airflow_kconnect.connect.run import EXIT_OK
+
+RECORDS = 10
+"""How many records a check adds to the source, or to the topic of a sink."""
+MAX_RECORDS = "kconnect.max.records"
+LIMIT_S = 180.0
+"""How long a run may take."""
+
+HarnessOf = Callable[[Path, str], Harness]
+
+
+@dataclass
+class Lab:
+    """What all checks of a connector share.
+
+    :param new_harness: makes the harness of a check. :param folder: for all files. :param seed: of random kills.
+    """
+
+    subject: Subject
+    new_harness: HarnessOf
+    worker: Mapping[str, str]
+    folder: Path
+    seed: int = 0
+
+    @cached_property
+    def topics(self) -> Topics:
+        """The Kafka side."""
+        return Topics(self.worker)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Starts runs."""
+        return Runs(self.subject, self.worker, self.folder)
+
+    @contextmanager
+    def trial(self, count: int = RECORDS) -> Iterator[Trial]:
+        """A connector with a name, a harness and this many records of its own."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="trial-"))
+        name = f"conformance-{uuid.uuid4().hex[:8]}"
+        harness = self.new_harness(folder, name)
+        try:
+            trial = (SinkTrial if self.is_sink else SourceTrial)(self, harness, name)
+            if count:
+                trial.add(count)
+            yield trial
+        finally:
+            with suppress(Exception):  # what the check has found counts more
+                harness.close()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether the connector reads from Kafka."""
+        return issubclass(self.subject.connector, SinkConnector)
+
+    @cached_property
+    def claims(self) -> Guarantee:
+        """What the connector claims with the configuration of its harness."""
+        with self.trial(0) as trial:
+            props = {key: str(value) for key, value in trial.config.items()}
+        connector = self.subject.connector
+        if issubclass(connector, SourceConnector):
+            promised = connector.exactly_once_support(props) is ExactlyOnceSupport.SUPPORTED
+        elif issubclass(connector, NativeSinkConnector):
+            promised = bool(connector(props).exactly_once)
+        else:
+            promised = connector.replay_problem(props) is None
+        return Guarantee.EXACTLY_ONCE if promised else Guarantee.AT_LEAST_ONCE
+
+    @cached_property
+    def reference(self) -> Reference:
+        """What an undisturbed run of all records delivers."""
+        with self.trial() as trial:
+            assert isinstance(trial, SourceTrial)
+            expected, begun_s = trial.source.expected(), time.monotonic()
+            ended = trial.run()
+            took_s = time.monotonic() - begun_s
+            topics = frozenset(ended.report["topics"] if ended.report else ())
+            records = trial.records_in(topics)
+            arrived = Counter(map(trial.source.identity, records))
+            values = None if expected is None else tuple(expected)
+            return Reference(ended, records, arrived, trial.harness.topic, topics, took_s, values)
+
+    def dice(self, check: str) -> random.Random:
+        """The random choices of a check."""
+        return random.Random(f"{self.seed} {check}")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An undisturbed run of a source.
+
+    :param arrived: the identities of its records. :param topic: that of its harness. :param topics: all it wrote to.
+    :param took_s: from the start of its process to its end.
+    :param expected: the values that the harness expects.
+    """
+
+    ended: Ended
+    records: Sequence[Arrived]
+    arrived: Counter[str]
+    topic: str
+    topics: frozenset[str]
+    took_s: float
+    expected: Sequence[Any] | None
+
+    @property
+    def duration_s(self) -> float:
+        """How long it took, from its first phase on."""
+        return float(self.ended.report["durations_s"]["total"]) if self.ended.report else 0.0
+
+
+class Trial:
+    """A connector under test."""
+
+    def __init__(self, lab: Lab, harness: Harness, name: str) -> None:
+        self.lab, self.harness, self.name = lab, harness, name
+        self.added = 0
+        own = {"name": name, "connector.class": lab.subject.name}
+        self.config: dict[str, Any] = {**self._given(), **own}
+
+    def _given(self) -> Mapping[str, Any]:
+        return self.harness.config()
+
+    def add(self, count: int) -> None:
+        """More records to move."""
+        raise NotImplementedError
+
+    def difference(self) -> Difference:
+        """How what has arrived differs from what was added."""
+        raise NotImplementedError
+
+    def attempt(self, keys: Mapping[str, str] | None = None) -> Ended:
+        """A run, however it ends. :raises Broken: it does not end."""
+        with self.lab.runs.started({**self.config, **(keys or {})}) as job:
+            return self.end_of(job)
+
+    def run(self, keys: Mapping[str, str] | None = None) -> Ended:
+        """A run that has to succeed. :raises Broken: it does not."""
+        return succeeded(self.attempt(keys))
+
+    def end_of(self, job: Job) -> Ended:
+        """How a run has ended. :raises Broken: it does not end."""
+        ended = job.wait(LIMIT_S)
+        if ended is None:
+            text = f"a run has not ended within {LIMIT_S:.0f} s: return None from `poll` once all is read, or set"
+            raise Broken(f"{text} `kconnect.max.duration.ms`")
+        return ended
+
+    def killed_at(self, failpoint: str, keys: Mapping[str, str] | None = None) -> bool:
+        """Kill a run where it stops; False: it has ended without coming there."""
+        with self.lab.runs.started({**self.config, **(keys or {})}, failpoint) as job:
+            reached = job.wait_for_failpoint(LIMIT_S)
+            if reached:
+                job.kill()
+            return reached
+
+    def judged(self, after: str, *, may_double: bool = False) -> Passed:
+        """See `Difference.judged`. :param may_double: if the connector claims no more than at least once."""
+        return self.difference().judged(after, may_double=may_double and self.lab.claims is not Guarantee.EXACTLY_ONCE)
+
+
+class SourceTrial(Trial):
+    """A source under test."""
+
+    def __init__(self, lab: Lab, harness: Harness, name: str) -> None:
+        super().__init__(lab, harness, name)
+        assert isinstance(harness, SourceHarness)
+        self.source = harness
+        self._begins = lab.topics.ends()
+
+    def add(self, count: int) -> None:
+        if has(self.source, "add"):
+            self.source.add(count)
+        self.added += count
+
+    def difference(self) -> Difference:
+        reference = self.lab.reference
+        # A killed run has not reported its topics.
+        topics = {topic.replace(reference.topic, self.harness.topic) for topic in reference.topics}
+        return Difference.of(reference.arrived, Counter(map(self.source.identity, self.records_in(topics))))
+
+    def records_in(self, topics: Iterable[str]) -> list[Arrived]:
+        """The records that have been written to topics since the trial began."""
+        return self.lab.topics.since(self._begins, topics)
+
+
+class SinkTrial(Trial):
+    """A sink under test, and its topic."""
+
+    def __init__(self, lab: Lab, harness: Harness, name: str) -> None:
+        assert isinstance(harness, SinkHarness)
+        self.sink = harness
+        super().__init__(lab, harness, name)
+        lab.topics.create(harness.topic)
+        self._expected: Counter[str] = Counter()
+
+    def _given(self) -> Mapping[str, Any]:
+        return {**with_key_converter(self.harness.config()), "topics": self.harness.topic}
+
+    def add(self, count: int) -> None:
+        self.add_texts([f"text {number}" for number in range(self.added, self.added + count)])
+
+    def add_texts(self, texts: list[str | None]) -> None:
+        """Records with these texts."""
+        numbered = list(enumerate(texts, start=self.added))
+        self.write([self.sink.record(number, text) for number, text in numbered])
+        self._expected.update(_canonical({"id": number, "text": text}) for number, text in numbered)
+        self.added += len(texts)
+
+    def write(self, records: list[tuple[bytes | None, bytes | None]]) -> None:
+        """Other records, which are not expected in the target."""
+        self.lab.topics.write(self.sink.topic, records)
+
+    def difference(self) -> Difference:
+        """:raises Skipped: it cannot be read back."""
+        if not has(self.sink, "arrived"):
+            raise Skipped("what is in the target is not known: give the harness the method `arrived`")
+        arrived = Counter(_canonical(each) for each in self.sink.arrived())
+        if all(each.isdigit() for each in arrived):
+            return Difference.of(Counter({_number(each): n for each, n in self._expected.items()}), arrived)
+        return Difference.of(self._expected, arrived)
+
+
+def drained(trial: Trial, bound: int) -> None:
+    """Run with a bound until there is nothing left. :raises Broken: a run moves more, or they do not get on."""
+    for _ in range(2 * RECORDS // bound + 3):
+        ended = trial.run({MAX_RECORDS: str(bound)})
+        most = max(bound, int(ended.report["splits"]) if ended.report else 0)
+        if ended.written > most:
+            raise Broken(f"a run with `{MAX_RECORDS}` {bound} wrote {ended.written} records")
+        if ended.written == 0:
+            return
+    raise Broken(
+        f"runs with `{MAX_RECORDS}` {bound} write the same records again and again: an offset must say what is done"
+    )
+
+
+def succeeded(ended: Ended) -> Ended:
+    """The same. :raises Broken: the run has failed."""
+    if ended.exit_code != EXIT_OK or ended.report is None:
+        raise Broken(f"a run failed: {ended.text}")
+    return ended
+
+
+def _canonical(record: Any) -> str:
+    if isinstance(record, str):
+        record = json.loads(record)
+    if isinstance(record, Mapping):
+        record = {"id": record["id"], "text": record.get("text")}
+    return json.dumps(record, ensure_ascii=False, sort_keys=True)
+
+
+def _number(record: str) -> str:
+    return str(json.loads(record)["id"])

@@ -1,0 +1,186 @@
+"""What tasks of a Python source have to do, looked at in this process: no run is needed for it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from airflow_kconnect.conformance.checks import Check
+from airflow_kconnect.conformance.findings import Broken, Guarantee, Passed, Skipped
+from airflow_kconnect.conformance.lab import Lab, Trial
+from airflow_kconnect.connect.connector.source import PollSourceConnector
+from airflow_kconnect.connect.connector.task import SourceTaskContext
+from airflow_kconnect.connect.data import ConnectSchema, Shape
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.record import SourceRecord
+
+MOST = 1000
+_STARTS = 20  # each reads all that follow
+_POLLS_S = 20.0
+_LONGEST_POLL_S = 5.0
+_SCALARS = (str, int, float, bool, type(None))
+Offsets = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Polled:
+    """What a task has delivered. :param ended: whether it has caught up. :param longest_s: its longest `poll`."""
+
+    records: list[SourceRecord]
+    ended: bool
+    longest_s: float
+
+
+@contextmanager
+def _connector(lab: Lab) -> Iterator[tuple[Trial, PollSourceConnector]]:
+    if not issubclass(lab.subject.connector, PollSourceConnector):
+        raise Skipped("is about tasks of Python sources")
+    with lab.trial() as trial:
+        props = {key: str(value) for key, value in trial.config.items()}
+        yield trial, lab.subject.connector(props)
+
+
+def _tasks(connector: PollSourceConnector) -> Sequence[Mapping[str, str]]:
+    return connector.task_configs(int(connector.props.get("tasks.max", 1)))
+
+
+def _polled(connector: PollSourceConnector, props: Mapping[str, str], offsets: Offsets) -> Polled:
+    """The records of a new task that starts after these offsets, up to `MOST`."""
+    task, longest_s = connector.task_class()(), 0.0
+    records: list[SourceRecord] = []
+    task.initialize(SourceTaskContext(props, offsets))
+    end_s = time.monotonic() + _POLLS_S
+    try:
+        task.start(props)
+        while len(records) < MOST and time.monotonic() < end_s:
+            begun_s = time.monotonic()
+            polled = task.poll()
+            longest_s = max(longest_s, time.monotonic() - begun_s)
+            if polled is None:
+                return Polled(records, ended=True, longest_s=longest_s)
+            records += polled
+        return Polled(records[:MOST], ended=False, longest_s=longest_s)
+    finally:
+        task.stop()
+
+
+def offsets(lab: Lab) -> Passed:
+    """Offsets are flat maps of plain JSON, and in exactly-once sources each says which record it follows."""
+    with _connector(lab) as (_, connector):
+        count = sum(_check_offsets(_polled(connector, props, {}).records, lab.claims) for props in _tasks(connector))
+    return Passed(f"{count} offsets are plain JSON, and no two are the same")
+
+
+def _check_offsets(records: Sequence[SourceRecord], claims: Guarantee) -> int:
+    seen: set[tuple[str, str]] = set()
+    for record in records:
+        if record.source_partition is None or record.source_offset is None:
+            if claims is Guarantee.EXACTLY_ONCE:
+                raise Broken("a record has no offset: a source that is exactly once gives each one", doubled=1)
+            continue
+        for what, value in (("partition", record.source_partition), ("offset", record.source_offset)):
+            _check_plain(what, value)
+        found = (partition_identity(record.source_partition), json.dumps(record.source_offset, sort_keys=True))
+        if found in seen and claims is Guarantee.EXACTLY_ONCE:
+            text = f"two records of a source partition have the same offset {found[1]}: a run that ends between them"
+            raise Broken(f"{text} doubles or loses one. Give each record an offset of its own", doubled=1)
+        seen.add(found)
+    return len(seen)
+
+
+def _check_plain(what: str, value: Mapping[str, Any]) -> None:
+    """:raises Broken: it is not what Kafka gives back."""
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise Broken(f"a source {what} has a key that is not a text: {key!r}. JSON has no other keys")
+        if not isinstance(item, _SCALARS) or (isinstance(item, float) and not math.isfinite(item)):
+            text = f"a source {what} has {item!r} as `{key}`: only texts, numbers, booleans and null come back"
+            raise Broken(f"{text} as they were. Turn it into one of them")
+
+
+def same_again(lab: Lab) -> Passed:
+    """A new task that starts after a record delivers the records after it, in the same order."""
+    with _connector(lab) as (_, connector):
+        tried = 0
+        for props in _tasks(connector):
+            first = _polled(connector, props, {})
+            _same(_polled(connector, props, {}), first, 0, "without offsets")
+            reached: Offsets = {}
+            for number, record in enumerate(first.records[:_STARTS], start=1):
+                if record.source_partition is None or record.source_offset is None:
+                    raise Skipped("its records have no offsets")
+                reached[partition_identity(record.source_partition)] = dict(record.source_offset)
+                offset = json.dumps(record.source_offset)
+                _same(_polled(connector, props, json.loads(json.dumps(reached))), first, number, f"after {offset}")
+                tried += 1
+    return Passed(f"tasks that start after each of {tried} records deliver the next one")
+
+
+def _same(again: Polled, first: Polled, after: int, where: str) -> None:
+    expected = first.records[after:]
+    both = min(len(expected), len(again.records))
+    for wanted, found in zip(expected, again.records, strict=False):
+        if (wanted.topic, wanted.key, wanted.value) != (found.topic, found.key, found.value):
+            _refuse(f"delivers {_short(found.value)} and not {_short(wanted.value)}", where)
+    if both < len(expected) and again.ended:
+        _refuse(f"delivers nothing and not {_short(expected[both].value)}", where, missing=len(expected) - both)
+    if first.ended and len(again.records) > both:
+        _refuse(f"delivers {_short(again.records[both].value)}, which was there before", where)
+
+
+def _refuse(what: str, where: str, missing: int = 0) -> None:
+    text = f"a new task that starts {where} {what}: where it begins must depend on `context.offset(...)` alone, and the"
+    raise Broken(f"{text} offset of a record must say that this record is done", missing=missing, doubled=1)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def schemas(lab: Lab) -> Passed:
+    """Each schema of a record is one that the connector declares; values without one are JSON."""
+    with _connector(lab) as (_, connector):
+        shapes, count = connector.shapes(), 0
+        for props in _tasks(connector):
+            for record in _polled(connector, props, {}).records:
+                _check_schema("key", record.key_schema, record.key, shapes.keys)
+                _check_schema("value", record.value_schema, record.value, shapes.values)
+                count += 1
+    return Passed(f"the schemas of {count} records are declared")
+
+
+def _check_schema(part: str, schema: ConnectSchema | None, value: Any, declared: Sequence[Shape]) -> None:
+    if schema is not None and all(shape.schema != schema for shape in declared):
+        raise Broken(f"a {part} has a schema that `shapes` does not declare: {schema}. Declare it, or give none")
+    if schema is None:
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise Broken(f"a {part} without a schema is not JSON: {error}. Give it a schema") from error
+
+
+def slow(lab: Lab) -> Passed:
+    """`poll` returns soon, and returns None once all is read."""
+    with _connector(lab) as (_, connector):
+        polled = [_polled(connector, props, {}) for props in _tasks(connector)]
+    longest_s = max((each.longest_s for each in polled), default=0.0)
+    if longest_s > _LONGEST_POLL_S:
+        text = f"`poll` took {longest_s:.0f} s: the records before it wait for that, and so do bounds. Return what"
+        raise Broken(f"{text} there is, an empty list if that is nothing yet")
+    if not all(each.ended or len(each.records) == MOST for each in polled):
+        raise Broken(f"`poll` has not returned None within {_POLLS_S:.0f} s: return None once all is read")
+    return Passed(f"`poll` took at most {longest_s:.2f} s")
+
+
+TASK_CHECKS = (
+    Check("offsets", "offsets are plain JSON and identify records", offsets),
+    Check("same-again", "tasks that start after a record deliver the next", same_again),
+    Check("schemas", "schemas of records are declared", schemas),
+    Check("poll", "`poll` returns soon", slow),
+)
