@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,15 @@ class Retries:
     def limit_s(self) -> float:
         """For how many seconds after the first attempt."""
         return math.inf if self.timeout_ms < 0 else self.timeout_ms / 1000
+
+    def pause_s(self, attempt: int, first_s: float, until_s: float = math.inf) -> float | None:
+        """The pause after an attempt; None: it was the last one.
+
+        :param first_s: when the first attempt was made, on the clock of `time.monotonic`.
+        :param until_s: when the run's time is over.
+        """
+        left_s = min(first_s + self.limit_s, until_s) - time.monotonic()
+        return None if left_s <= 0 else min(self.delay_s(attempt), left_s)
 
     def delay_s(self, attempt: int) -> float:
         """The pause after an attempt, the first of which is 1: it doubles; beyond the longest one it is random."""

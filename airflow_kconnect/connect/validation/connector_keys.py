@@ -57,7 +57,8 @@ _DOCS = {
     "transforms": "Aliases of the transformations, in the order in which they run.",
     "predicates": "Aliases of the predicates that transformations use.",
     "config.action.reload": "What Connect does when a secret expires.",
-    "errors.retry.timeout": "How long Connect retries a failed operation, in ms; 0: not at all, -1: without end.",
+    "errors.retry.timeout": "How long a failed operation is tried again, in ms; 0: not at all, -1: as long as the "
+    "run may take. Operations are `poll` and `put` of connectors in Python that raise a `RetriableError`.",
     "errors.retry.delay.max.ms": "Longest pause between two such retries, in ms.",
     "errors.tolerance": "`none`: the first bad record fails the run; `all`: bad records are skipped.",
     "errors.log.enable": "Whether tolerated errors are logged.",
@@ -86,15 +87,9 @@ _DOCS = {
     f"{', '.join(Kind)}, or `{ALL}`. Empty: none.",
 }
 
-_RETRIES = (
-    "converters and transformations here never fail for a temporary reason. If Kafka or another system is unavailable, "
-    "the run fails and Airflow retries the task"
-)
 # Connect's keys that are accepted but not used, and why.
 _WITHOUT_EFFECT = {
     "config.action.reload": "each run reads secrets afresh",
-    "errors.retry.timeout": _RETRIES,
-    "errors.retry.delay.max.ms": "see `errors.retry.timeout`",
     "tasks.max.enforce": "more tasks than `tasks.max` are always an error",
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.choice import notes
@@ -80,6 +81,7 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     _warn_of_skipping(inspection)
     _warn_of_ignored(inspection)
     _warn_of_other_meaning(inspection, inspection.plugin)
+    _warn_of_retries(inspection, inspection.plugin)
     _warn_of_unknown(inspection)
 
 
@@ -303,6 +305,16 @@ def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> N
     if most > 1 and not issubclass(plugin, PollSourceConnector) and "kconnect.splits.max" not in inspection.props:
         text = "splits run in parallel, as many as Spark has cores; see `kconnect.splits.max`"
         inspection.warnings.append(f"`tasks.max` does not bound this connector: {text}")
+
+
+def _warn_of_retries(inspection: Inspection, plugin: type[Connector]) -> None:
+    """Only calls of Python tasks are tried again."""
+    if issubclass(plugin, (PollSourceConnector, PollSinkConnector)):
+        return
+    for key, default in (("errors.retry.timeout", 0), ("errors.retry.delay.max.ms", 60_000)):
+        if inspection.value(key) not in (None, default):
+            text = "converters and transformations here never fail for a temporary reason, and Airflow retries the task"
+            inspection.warnings.append(f"`{key}` has no effect with this class: {text}")
 
 
 def _warn_of_unknown(inspection: Inspection) -> None:

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import pyarrow as pa
@@ -166,13 +166,15 @@ class Delivery:
     def _wait_to_retry(self, error: RetriableError, attempt: int, first_s: float) -> None:
         """Wait for as long as the task asks for, or as ``errors.retry.*`` say. :raises RetriableError: time is over."""
         asked_s, retries = self._asked_s(), self._terms.retries
-        limit_s = self._terms.patience_s if asked_s and not retries.limit_s else retries.limit_s
-        left_s = min(first_s + limit_s, self._deadline_s()) - time.monotonic()
-        delay_s = asked_s or min(retries.delay_s(attempt), left_s)
-        if left_s <= 0 or delay_s > left_s:
+        if asked_s and not retries.limit_s:
+            retries = replace(retries, timeout_ms=round(self._terms.patience_s * 1000))
+        pause_s = retries.pause_s(attempt, first_s, self._deadline_s())
+        is_too_long = asked_s and time.monotonic() + asked_s > min(first_s + retries.limit_s, self._deadline_s())
+        if pause_s is None or is_too_long:
             raise error
-        log.warning("attempt %s to put records failed, the next one is in %.1f s: %s", attempt, delay_s, error)
-        time.sleep(delay_s)
+        pause_s = asked_s or pause_s
+        log.warning("attempt %s to put records failed, the next one is in %.1f s: %s", attempt, pause_s, error)
+        time.sleep(pause_s)
 
     def _put(self, records: Sequence[SinkRecord]) -> None:
         self._requests.timeout_ms = 0  # an earlier one is over

@@ -19,6 +19,7 @@ from airflow_kconnect.connect.connector.sink import (
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.connect.shortcuts import is_overridden
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
@@ -218,7 +219,7 @@ class PollKind(SinkKind):
         settings, connector = self._settings, self._connector
         headers = HeaderStage.of(converter_of(settings, "header"))
         flush_ms = int(settings.worker.get("offset.flush.interval.ms"))
-        terms = Terms(flush_ms, deadline_epoch_s=self.deadline_epoch_s)
+        terms = Terms(flush_ms, Retries.of(settings.config.common), self.deadline_epoch_s)
         task = TaskWriter(connector.task_class(), {}, frame.key, frame.value, headers, terms)
         configs = connector.task_configs(settings.tasks_max)
         return tuple(replace(task, props=configs[n % len(configs)]) for n in range(count))

@@ -57,7 +57,7 @@ class TaskWriter(SplitWriter):
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self._split, self._task = split, self.task_class()
         context = SinkTaskContext(self.props, partitions, self._reporter)
-        with as_data_error(self.task_class):
+        with as_data_error(type(self._task)):
             self._task.initialize(context)
             self._task.start(self.props)
             self._task.open(partitions)
@@ -81,10 +81,10 @@ class TaskWriter(SplitWriter):
         return _records(batch, self._split, self.key, self.value, self.headers)
 
     def close(self, end: int) -> dict[str, Any]:
-        assert self._delivery
+        assert self._delivery and self._task
         delivery = self._delivery
         safe = delivery.finish(end)
-        with as_data_error(self.task_class):
+        with as_data_error(type(self._task)):
             self._end()
         return {
             "safe": safe,

@@ -17,6 +17,7 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.session import LazySession
@@ -233,6 +234,7 @@ class PollKind(SourceKind):
             max_duration_s=max_duration_s,
             plan_id=work.plan.plan_id,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
+            retries=Retries.of(self._settings.config.common),
         )
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:

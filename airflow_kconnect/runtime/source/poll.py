@@ -19,10 +19,12 @@ from airflow_kconnect.connect.error_cells import END, PADDING, error_cell, stage
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line, named
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.retries import NO_RETRIES, Retries
 from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
+from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from airflow_kconnect.runtime.source.variants import with_variants
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class PollSettings:
     :param max_duration_s: for how long each task may poll, counted from its first poll; None: no limit.
     :param stop_timeout_s: how long to wait for the final commit before `SourceTask.stop`.
     :param headers: writes the values of headers; otherwise they must be bytes.
+    :param retries: of a `poll` that raises `RetriableError`.
     """
 
     task_class: type[SourceTask]
@@ -53,6 +56,7 @@ class PollSettings:
     plan_id: str
     stop_timeout_s: float
     headers: HeaderStage = RAW
+    retries: Retries = NO_RETRIES
 
 
 def polled(settings: PollSettings) -> BatchFrame:
@@ -192,8 +196,9 @@ class _HostedTask:
         held, handed, last_s = False, 0, time.monotonic()
         limit_s = self._settings.max_duration_s
         end_s = None if limit_s is None else last_s + limit_s
+        poll = RetriedPoll(self._task, self._settings.retries, end_s)
         while True:
-            polled = self._task.poll()
+            polled = poll()
             if polled is None:
                 break
             taken = list(polled) if left is None else list(polled)[:left]

@@ -129,8 +129,8 @@ def test_a_page_names_what_its_class_is_called_too() -> None:
 @pytest.mark.parametrize(
     ("page", "key"),
     [
-        ("source", "errors.retry.timeout"),
-        ("sink", "errors.retry.delay.max.ms"),
+        ("source", "tasks.max.enforce"),
+        ("sink", "config.action.reload"),
         ("worker", "offset.flush.timeout.ms"),
         ("JdbcSink", "batch.size"),
         ("JdbcSource", "poll.interval.ms"),

@@ -221,8 +221,6 @@ class TestWarnings:
     @pytest.mark.parametrize(
         ("key", "value", "reason"),
         [
-            ("errors.retry.timeout", "60000", "converters and transformations here never fail for a temporary reason"),
-            ("errors.retry.delay.max.ms", "5", "see `errors.retry.timeout`"),
             ("config.action.reload", "none", "each run reads secrets afresh"),
             ("tasks.max.enforce", "false", "more tasks than `tasks.max` are always an error"),
         ],
@@ -237,10 +235,15 @@ class TestWarnings:
     def test_a_value_that_asks_for_the_default_is_not_a_warning(self, key: str, value: str) -> None:
         assert warnings_of({**SOURCE, key: value}) == []
 
+    @pytest.mark.parametrize(("key", "value"), [("errors.retry.timeout", "60000"), ("errors.retry.delay.max.ms", "5")])
+    def test_retries_are_of_python_tasks_only(self, key: str, value: str) -> None:
+        (warning,) = warnings_of({**SOURCE, key: value})
+        assert warning.startswith(f"`{key}` has no effect with this class: converters and transformations here never")
+
     def test_a_key_without_effect_says_so_in_connects_answer_too(self) -> None:
         inspection = inspect_connector(SOURCE)
         described = describe(inspection.definition, inspection.values.values())["configs"]
-        (text,) = [c["definition"]["documentation"] for c in described if c["value"]["name"] == "errors.retry.timeout"]
+        (text,) = [c["definition"]["documentation"] for c in described if c["value"]["name"] == "tasks.max.enforce"]
         assert "Without effect here: " in text
 
     @pytest.mark.parametrize(("boundary", "count"), [("poll", 1), ("interval", 0), ("INTERVAL", 0)])

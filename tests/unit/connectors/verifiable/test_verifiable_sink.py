@@ -10,6 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.task import SinkTaskContext
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
+from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connectors.verifiable.sink import VerifiableSinkConnector, VerifiableSinkTask
 
 PARTITION = TopicPartition("numbers", 2)
@@ -76,3 +77,8 @@ def test_without_a_log_nothing_is_kept(tmp_path: Path) -> None:
     task.put([record(1)])
     task.flush({PARTITION: 2})
     task.stop()
+
+
+def test_retries_of_its_tasks_are_no_warning() -> None:
+    config = {"name": "n", "connector.class": "VerifiableSink", "topics": "t", "errors.retry.timeout": "60000"}
+    assert inspect_connector(config).warnings == []

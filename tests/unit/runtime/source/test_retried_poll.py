@@ -1,0 +1,75 @@
+"""A `poll` that fails for a temporary reason."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.retries import NO_RETRIES, Retries
+from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
+from tests.support.connectors.scripted_task import ScriptedTask, records
+
+AWAY = RetriableError("source away")
+
+
+@pytest.fixture
+def task(monkeypatch: pytest.MonkeyPatch) -> ScriptedTask:
+    monkeypatch.setattr(ScriptedTask, "script", [])
+    monkeypatch.setattr(ScriptedTask, "calls", [])
+    return ScriptedTask()
+
+
+def polled(poll: RetriedPoll) -> list[int]:
+    """Everything up to the end."""
+    found = []
+    while (some := poll()) is not None:
+        found += [record.source_offset["n"] for record in some if record.source_offset]
+    return found
+
+
+def test_is_called_again(task: ScriptedTask) -> None:
+    task.script.extend([records(1), AWAY, AWAY, records(2), AWAY, records(3)])
+    assert polled(RetriedPoll(task, Retries(60_000, 1), None)) == [1, 2, 3]
+
+
+def test_ends_the_run_if_retries_are_not_configured(task: ScriptedTask) -> None:
+    task.script.append(AWAY)
+    with pytest.raises(RetriableError, match="source away"):
+        RetriedPoll(task, NO_RETRIES, None)()
+
+
+def test_returns_meanwhile_so_that_records_are_passed_on(task: ScriptedTask) -> None:
+    task.script.append(AWAY)
+    poll = RetriedPoll(task, Retries(-1), None)
+    assert (poll(), poll(), task.calls) == ((), (), ["poll"])
+
+
+def test_that_lasts_too_long_ends_the_run(task: ScriptedTask) -> None:
+    task.script.extend([AWAY] * 1000)
+    with pytest.raises(RetriableError):
+        polled(RetriedPoll(task, Retries(50, 5), None))
+    assert len(task.calls) > 2
+
+
+def test_ends_the_run_with_its_time(task: ScriptedTask) -> None:
+    task.script.extend([AWAY] * 1000)
+    with pytest.raises(RetriableError):
+        polled(RetriedPoll(task, Retries(-1, 5), time.monotonic() + 0.05))
+
+
+def test_has_all_its_time_again_after_it_succeeded(task: ScriptedTask) -> None:
+    poll = RetriedPoll(task, Retries(200, 1), None)
+    task.script.extend([AWAY, records(1)])
+    while not poll():
+        pass
+    time.sleep(0.25)
+    task.script.extend([AWAY, records(2)])
+    assert polled(poll) == [2]
+
+
+def test_another_error_is_not_tried_again(task: ScriptedTask) -> None:
+    task.script.append(DataError("a bad row"))
+    with pytest.raises(DataError):
+        RetriedPoll(task, Retries(-1), None)()
