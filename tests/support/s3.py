@@ -17,6 +17,14 @@ from tests.support.databases.servers import Owner, end, wait_until_up
 
 _COORDINATES = "org.gaul:s3proxy:2.6.0"
 _OPTIONS = ("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# Without it everything is logged, which takes most of the server's time.
+_LOGGING = """<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%d %level %msg%n</pattern></encoder>
+  </appender>
+  <root level="WARN"><appender-ref ref="out"/></root>
+</configuration>
+"""
 
 
 class S3Server:
@@ -43,11 +51,13 @@ class S3Server:
             "jclouds.credential=none\n"
             f"jclouds.filesystem.basedir={self._buckets}\n"
         )
+        (logging := folder / "logback.xml").write_text(_LOGGING)
         java, log = find_java(), folder / "s3proxy.log"
         jars = f"{ivy.resolve([_COORDINATES], java=java)}/*"
         command: list[str | Path] = [
             java.path,
             *_OPTIONS,
+            f"-Dlogback.configurationFile={logging}",
             "-cp",
             jars,
             "org.gaul.s3proxy.Main",

@@ -20,7 +20,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedErr
 from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.s3.client import Patience, S3Settings, s3_client
+from airflow_kconnect.places.s3.client import Patience, S3Settings, s3_client, shared_client
 from airflow_kconnect.places.s3.errors import errors_named
 from airflow_kconnect.places.s3.uploads import WRITER, S3Staging, abort, head, try_delete, unless_gone, uploads
 from airflow_kconnect.places.streams import RangeReader
@@ -178,17 +178,16 @@ class S3Place(Place):
 
     def close(self) -> None:
         for name in _CLIENTS:
-            if (client := vars(self).pop(name, None)) is not None:
-                client.close()
+            vars(self).pop(name, None)  # others may be using it
 
     @cached_property
     def _s3(self) -> Any:
-        return s3_client(self._settings, Patience())
+        return shared_client(self._settings, Patience())
 
     @cached_property
     def _s3_once(self) -> Any:
         """Repeats no requests."""
-        return s3_client(self._settings, Patience(attempts=1))
+        return shared_client(self._settings, Patience(attempts=1))
 
     @property
     def _bucket(self) -> dict[str, str]:
