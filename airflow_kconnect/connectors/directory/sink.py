@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.directory.tables import FolderTables
 
 _SEPARATOR = "format.bytearray.separator"
+_THREADS = 8
 Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
 
 
@@ -184,15 +186,18 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Remove what killed runs have left unfinished: it can no longer become visible."""
-        for partition in start:
-            for staged in self._layout.staged(partition):
-                self._layout.place.discard(staged)
+        with _at_once() as pool:
+            list(pool.map(self._discard_staged, start))
         self._unseen = start
         if self._policy != EVOLVE:
             from airflow_kconnect.connectors.directory.tables import FolderTables
 
             self._tables = FolderTables(str(self.props.get("name")), self._policy)
             self._tables.look(self._layout, start)
+
+    def _discard_staged(self, partition: TopicPartition) -> None:
+        for staged in self._layout.staged(partition):
+            self._layout.place.discard(staged)
 
     def wants_first_shapes(self) -> Sequence[str]:
         return self._tables.unknown if self._tables else ()
@@ -238,8 +243,9 @@ class DirectorySinkConnector(NativeSinkConnector):
         only copy would be lost.
         """
         start, self._unseen = self._unseen, {}
-        for partition, offset in start.items():
-            self._left_behind[partition] = self._layout.visible(partition, offset)
+        with _at_once() as pool:
+            seen = pool.map(self._layout.visible, start, start.values())
+            self._left_behind |= zip(start, seen, strict=True)
 
     def commit(self, results: Results) -> dict[str, Any]:
         """Make the files of a round visible; what was visible at these offsets is removed.
@@ -277,6 +283,11 @@ class DirectorySinkConnector(NativeSinkConnector):
         """What killed runs have left at the offsets of a split."""
         left = self._left_behind.get(split.topic_partition, ())
         return [each.file for each in left if split.start <= each.offset < end]
+
+
+def _at_once() -> ThreadPoolExecutor:
+    """For partitions, each of which waits for its store."""
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-partitions")
 
 
 def _replays(values: Mapping[str, Any]) -> str:

@@ -10,7 +10,9 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import BinaryIO
 
@@ -30,6 +32,8 @@ from airflow_kconnect.converters.types import spark_type
 from airflow_kconnect.places.base import Place, PlacedFile
 
 _LINES_MAX = 1000
+_THREADS = 8
+"""For partitions, each of which waits for its store."""
 
 Types = Mapping[str, T.DataType | None]
 """Names of columns; None: any type."""
@@ -70,9 +74,12 @@ class FolderTables:
 
     def look(self, layout: FolderLayout, topic_partitions: Iterable[TopicPartition]) -> None:
         """Look at the files of partitions."""
-        for topic_partition in topic_partitions:
+        looked_at = [*topic_partitions]
+        with ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-tables") as pool:
+            found = [*pool.map(partial(_types_of_files, layout), looked_at)]
+        for topic_partition, types in zip(looked_at, found, strict=True):
             self.topics = tuple(dict.fromkeys((*self.topics, topic_partition.topic)))
-            if (types := _types_of_files(layout, topic_partition)) is not None:
+            if types is not None:
                 self.by_topic[topic_partition.topic] = _united(self.by_topic.get(topic_partition.topic, {}), types)
 
     def begin(self, topic: str, shape: Shape, *, with_types: bool) -> None:

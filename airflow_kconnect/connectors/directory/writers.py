@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connectors.directory.encoders.formats import Encoder, encoder
 from airflow_kconnect.connectors.directory.json_text import quoted
 from airflow_kconnect.connectors.directory.layout import FolderLayout
-from airflow_kconnect.places.base import StagedFile, Staging
+from airflow_kconnect.places.base import Staging
+from airflow_kconnect.places.ending import EndingFiles
 
 _OFFSET = ("kafka_offset", "kafka_offset")
 
@@ -45,7 +44,8 @@ class DirectoryWriter(SplitWriter):
 
     def open(self, split: SinkSplit) -> None:
         self._split = split
-        self._files: list[dict[str, Any]] = []
+        self._ending = EndingFiles()
+        self._counts: list[int] = []
         self._staging: Staging | None = None
         self._records = 0
         self._left_out: set[int] = set()
@@ -68,16 +68,14 @@ class DirectoryWriter(SplitWriter):
     def close(self, end: int) -> dict[str, Any]:
         if self._staging:
             self._finish()
-        facts = {"end": end, "files": self._files}
+        files = zip(self._ending.staged(), self._counts, strict=True)
+        facts = {"end": end, "files": [{**staged.to_json(), "records": records} for staged, records in files]}
         return facts | ({"left_out": sorted(self._left_out)} if self._left_out else {})
 
     def abort(self) -> None:
-        # Errors while cleaning up must not hide the first error: the next run cleans up as well.
         if self._staging:
             self._staging.abort()
-        for file in self._files:
-            with contextlib.suppress(ConnectError):
-                self._layout.place.discard(StagedFile.from_json(file))
+        self._ending.abort(self._layout.place)
 
     def _begin(self, offset: int) -> None:
         self._staging = self._layout.place.stage(self._layout.file(self._split.topic_partition, offset))
@@ -87,8 +85,9 @@ class DirectoryWriter(SplitWriter):
     def _finish(self) -> None:
         assert self._staging is not None
         self._encoder.finish()
-        self._files.append({**self._staging.finish().to_json(), "records": self._records})
-        self._staging = None
+        staging, self._staging = self._staging, None
+        self._ending.add(staging)
+        self._counts.append(self._records)
 
 
 def encodable(rows: pa.RecordBatch) -> pa.Array:

@@ -69,14 +69,14 @@ def unless_gone(request: Callable[[], Any], others: Collection[str] = ()) -> boo
 
 
 class S3Staging(PartStaging):
-    """Parts are sent by a thread while the next one is being filled."""
+    """Threads begin the upload and send the parts: who writes waits for them only where they are two parts late."""
 
     def __init__(self, place: S3Place, name: str, part_bytes: int) -> None:
         super().__init__(part_bytes)
         self._place, self._name = place, name
         self._facts: dict[str, Any] = {"id": uuid.uuid4().hex, "marked": place.marks}
         self._parts: list[Future[dict[str, str]]] = []
-        self._upload = self._begin()
+        self._begun = _senders(os.getpid()).submit(self._begin)
 
     def _begin(self) -> str:
         """Begin the upload; returns its id.
@@ -106,9 +106,14 @@ class S3Staging(PartStaging):
 
     def abort(self) -> None:
         # A part that arrives after the end of its upload could stay in the store.
-        wait([part for part in self._parts if not part.cancel()], timeout=_ABORT_S)
+        requests: list[Future[Any]] = [*self._parts, self._begun]
+        wait([each for each in requests if not each.cancel()], timeout=_ABORT_S)
+        own = StagedFile(self._name, 0, self._facts)
         with contextlib.suppress(ConnectError):
-            self._place.discard(StagedFile(self._name, 0, self._facts))
+            if "upload" in self._facts:
+                self._place.discard(own)
+            else:
+                self._place._unmark(own)
         self._part.close()
 
     def _send(self) -> None:
@@ -123,8 +128,8 @@ class S3Staging(PartStaging):
     def _put(self, part: Part, number: int) -> dict[str, str]:
         """What the end of the upload says of it."""
         place = self._place
-        about = {"UploadId": self._upload, "PartNumber": number, **place._settings.checksums}
         with part, place._named("write", self._name):
+            about = {"UploadId": self._begun.result(), "PartNumber": number, **place._settings.checksums}
             part.seek(0)
             sent = place._s3.upload_part(**place._key(self._name), **about, Body=part)
         return {name: str(sent[name]) for name in ("ETag", "ChecksumCRC32") if sent.get(name)}
@@ -132,5 +137,8 @@ class S3Staging(PartStaging):
 
 @cache
 def _senders(process: int) -> ThreadPoolExecutor:
-    """Of a process, for all its files: threads do not survive a fork."""
-    return ThreadPoolExecutor(4, thread_name_prefix="kconnect-parts")
+    """Of a process, for all its files: threads do not survive a fork.
+
+    They take what is asked for in this order. So an upload has begun, or is being begun, when a thread takes a part.
+    """
+    return ThreadPoolExecutor(8, thread_name_prefix="kconnect-parts")

@@ -16,6 +16,7 @@ from airflow_kconnect.places.moving import Move, Moved, move_all
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3 import place as s3
 from tests.support import unique
+from tests.support.places import begin_and_die
 from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, moto_store, s3_store
 
 _PART = 5 * 1024 * 1024
@@ -195,7 +196,7 @@ class TestStaging:
 
     def test_what_others_have_left_is_found_by_the_beginning_of_its_name(self, place: Place, opened: Open) -> None:
         stage(place, "t/p=1/t+1+0")
-        place.stage("t/p=1/t+1+5").write(b"killed meanwhile")
+        begin_and_die(place, "t/p=1/t+1+5")
         stage(place, "t/p=1/t+10+0")
         left = {each.name for each in opened().staged("t/p=1/t+1+")}
         assert left == {"t/p=1/t+1+0", "t/p=1/t+1+5"}

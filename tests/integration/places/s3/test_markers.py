@@ -13,6 +13,7 @@ from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3.place import S3Place
 from airflow_kconnect.places.s3.uploads import uploads
 from tests.support import unique
+from tests.support.places import begin_and_die
 from tests.support.stores import Store, minio_store
 
 
@@ -64,7 +65,7 @@ def test_nothing_is_left_of_a_published_file(place: S3Place) -> None:
 
 
 def test_nothing_is_left_of_what_killed_runs_have_begun(place: S3Place) -> None:
-    place.stage("t/a").write(b"killed meanwhile")
+    begin_and_die(place, "t/a")
     staged(place)
     for each in list(place.staged("t/")):
         place.discard(each)

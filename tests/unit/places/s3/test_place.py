@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -99,6 +100,21 @@ class Checking:
         self.published = True
 
 
+class Slow(Finding):
+    """Begins an upload when it is allowed to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers = threading.Event()
+
+    def create_multipart_upload(self, Key: str, **about: Any) -> dict[str, str]:
+        assert self.answers.wait(30)
+        return super().create_multipart_upload(Key, **about)
+
+    def upload_part(self, UploadId: str, **_: Any) -> dict[str, str]:
+        return {"ETag": f"e-{self.uploads[UploadId]}"}
+
+
 class Overtaken(Finding):
     """A newer run removes the marker after it was written, and finds no upload: there is none yet."""
 
@@ -189,5 +205,39 @@ def test_an_upload_that_was_begun_after_a_newer_run_had_looked_for_it_is_ended_a
     place = place_in(store)
     place.marks = True
     with pytest.raises(FencedError, match="another run of this connector has ended it"):
-        place.stage("t/a")
+        place.stage("t/a").finish()
     assert store.uploads == {}
+
+
+def test_a_file_is_written_while_its_upload_is_being_begun() -> None:
+    place = place_in(store := Slow())
+    place.marks = False
+    staging = place.stage("t/a")
+    staging.write(b"text")
+    store.answers.set()
+    assert staging.finish().facts["parts"] == [{"ETag": "e-raw/t/a"}]
+
+
+def test_an_upload_that_was_being_begun_is_ended_when_its_file_is_aborted() -> None:
+    place = place_in(store := Slow())
+    place.marks = False
+    staging = place.stage("t/a")
+    threading.Timer(0.05, store.answers.set).start()
+    staging.abort()
+    assert store.uploads == {}
+
+
+def test_the_splits_of_a_process_share_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("airflow_kconnect.places.s3.client.time.monotonic", lambda: now)
+
+    def client(key: str) -> Any:
+        place = S3Place(address("s3://lake/raw"), S3Settings(endpoint="http://127.0.0.1:1", access_key_id=key))
+        copy: S3Place = pickle.loads(pickle.dumps(place))  # noqa: S301
+        return copy._s3
+
+    first = client("k")
+    assert client("k") is first
+    assert client("other") is not first
+    now += 60  # what is found in the environment may have been renewed
+    assert client("k") is not first
