@@ -131,7 +131,7 @@ def _refused(status: int, code: str) -> Exception:
 
 def place_in(store: object, endpoint: str | None = None) -> S3Place:
     place = S3Place(address("s3://lake/raw"), S3Settings(endpoint=endpoint))
-    vars(place)["_s3"] = store
+    vars(place).update(_s3=store, _s3_once=store)
     return place
 
 
