@@ -284,3 +284,10 @@ class PollSourceConnector(SourceConnector):
     def shapes(self) -> RecordShapes:
         """The shapes of the records. Default: schemaless."""
         return RecordShapes()
+
+    def commits_at_offsets(self) -> bool:
+        """Whether a transaction may end only after a record with an offset. Then a record with a source partition and
+        without an offset belongs to those that follow: they become visible together, or not at all, and that may take
+        as long as the brokers allow a transaction to take.
+        """
+        return False

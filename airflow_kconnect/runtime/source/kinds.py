@@ -40,6 +40,8 @@ class SourceKind(ABC):
     """What `SourceRun` needs from a connector. Its methods are called in this order, within a ``with`` block."""
 
     poll: bool
+    commits_at_offsets = False
+    """See `PollSourceConnector.commits_at_offsets`."""
 
     def __enter__(self) -> None:
         return None
@@ -196,6 +198,7 @@ class PollKind(SourceKind):
 
     def __init__(self, settings: RunSettings, connector: PollSourceConnector, session: LazySession) -> None:
         self._settings, self._connector, self._session = settings, connector, session
+        self.commits_at_offsets = connector.commits_at_offsets()
 
     def plan(self, view: OffsetView) -> Work:
         return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
@@ -217,6 +220,9 @@ class PollKind(SourceKind):
 
     def batches(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> BatchFrame:
         return polled(self._polling(work, max_duration_s))
+
+    def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
+        return frozenset(splits) if self.commits_at_offsets else frozenset()
 
     def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
         return poll_frame(self._session.spark, self._polling(work, max_duration_s))

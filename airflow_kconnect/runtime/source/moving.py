@@ -199,6 +199,7 @@ class Mover:
             chunk_ms=settings.chunk_ms,
             deadline_epoch_s=self._deadline,
             poll=self._kind.poll,
+            commits_at_offsets=self._kind.commits_at_offsets,
             progress=monitor.address,
             known_keys=_known_keys(work.view),
             errors=settings.errors,

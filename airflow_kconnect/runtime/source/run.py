@@ -229,10 +229,12 @@ class SourceRun:
     def _reconcile(self, reports: list[SplitReport], read: int) -> int:
         """Everything that was read must be accounted for, or the run fails before the offsets are committed.
 
-        :returns: how many records count as read; what came after the end of `kconnect.max.duration.ms` does not.
+        :returns: how many records count as read; what came after the end of `kconnect.max.duration.ms` does not, nor
+            what was dropped.
         :raises InternalError: records are missing.
         """
         accounted = sum(report.handled + report.already_done for report in reports)
+        read -= sum(report.dropped for report in reports)
         stopped = any(not report.done for report in reports) and self._settings.max_duration_ms is not None
         if accounted != read and not stopped:
             raise InternalError(

@@ -15,6 +15,7 @@ class SplitReport:
     :param read: rows that the writer got, before anything was done to them.
     :param resume_point: resume point after the last committed row.
     :param already_done: rows that an earlier attempt had committed and that were skipped.
+    :param dropped: rows of a poll task that were not committed, since what belongs to them had not come.
     :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
     :param ranges: of a replay: where its committed records are, see `connect.written_ranges`.
@@ -28,6 +29,7 @@ class SplitReport:
     filtered: int = 0
     dead_lettered: int = 0
     already_done: int = 0
+    dropped: int = 0
     resume_point: ResumePoint | None = None
     done: bool = False
     topics: list[str] = field(default_factory=list)

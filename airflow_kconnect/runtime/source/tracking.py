@@ -29,6 +29,10 @@ class Tracking(ABC):
     def uncommitted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that no earlier attempt of the split has committed. Called for each batch, in order."""
 
+    def parts(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Rows of `uncommitted` in parts: it can be asked after each whether a later attempt can resume there."""
+        yield rows
+
     @abstractmethod
     def check_end(self) -> None:
         """Called after the last batch.
@@ -51,6 +55,12 @@ class Tracking(ABC):
     @abstractmethod
     def can_commit(self) -> bool:
         """Whether a later attempt can resume after the last row."""
+
+    def unfinished(self) -> str | None:
+        """The source partition of which the open transaction has rows that must not be committed, since what belongs
+        to them has not come; None if it may be committed.
+        """
+        return None
 
     @abstractmethod
     def records(self, written: int, bad: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
@@ -141,17 +151,33 @@ class OffsetTracking(Tracking):
     """Poll splits: each row carries its source partition and offset, as in Kafka Connect.
 
     :param known_keys: keys under which the topic already has offsets of source partitions, reused byte for byte.
+    :param at_offsets: whether a row with a source partition and no offset is not a resume point: the transaction stays
+        open until one with an offset follows.
     """
 
     commits_empty = False
 
-    def __init__(self, pointer: PlanPointer, report: SplitReport, known_keys: Mapping[str, bytes]) -> None:
-        self._pointer, self._report, self._known_keys = pointer, report, known_keys
+    def __init__(
+        self, pointer: PlanPointer, report: SplitReport, known_keys: Mapping[str, bytes], at_offsets: bool
+    ) -> None:
+        self._pointer, self._report, self._known_keys, self._at_offsets = pointer, report, known_keys, at_offsets
         self._acks = AckWriter(pointer.plan.plan_id, report.split)
         self._last: dict[str, str] = {}
+        self._open: set[str] = set()  # source partitions whose last row is not a resume point
 
     def uncommitted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return batch
+
+    def parts(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Cut after the last row at which all source partitions can be resumed."""
+        if not self._at_offsets:
+            yield rows
+            return
+        opened, cut = set(self._open), 0
+        for n, (partition, offset) in enumerate(self._positions(rows), 1):
+            _note_open(opened, partition, offset)
+            cut = cut if opened else n
+        yield from (part for part in (rows.slice(0, cut), rows.slice(cut)) if part.num_rows)
 
     def check_end(self) -> None:
         return None
@@ -165,12 +191,20 @@ class OffsetTracking(Tracking):
         return f"source partition {partition} offset {offset}"
 
     def remember(self, rows: pa.RecordBatch) -> None:
-        partitions = rows.column("source_partition").to_pylist()
-        offsets = rows.column("source_offset").to_pylist()
-        self._last.update((p, o) for p, o in zip(partitions, offsets, strict=True) if p and o)
+        positions = list(self._positions(rows))
+        self._last.update((p, o) for p, o in positions if p and o)
+        for partition, offset in positions if self._at_offsets else ():
+            _note_open(self._open, partition, offset)
+
+    @staticmethod
+    def _positions(rows: pa.RecordBatch) -> Iterator[tuple[str | None, str | None]]:
+        return zip(*(rows.column(f"source_{what}").to_pylist() for what in ("partition", "offset")), strict=True)
 
     def can_commit(self) -> bool:
-        return True
+        return not self._open
+
+    def unfinished(self) -> str | None:
+        return min(self._open, default=None)
 
     def records(self, written: int, bad: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
         for partition, offset in self._last.items():
@@ -185,3 +219,11 @@ class OffsetTracking(Tracking):
 
     def finished(self) -> None:
         self._acks.finished()
+
+
+def _note_open(opened: set[str], partition: str | None, offset: str | None) -> None:
+    """A row of a source partition has come."""
+    if partition and offset:
+        opened.discard(partition)
+    elif partition:
+        opened.add(partition)

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.error_cells import END, PADDING, pack_error
-from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.connect.written_ranges import merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of, translated
@@ -59,6 +60,7 @@ class WriterSettings:
     :param encodings: the parts of records that are not encoded yet.
     :param tells_ranges: whether reports and markers say where the records are.
     :param poll: whether rows carry source partitions and offsets instead of progress.
+    :param commits_at_offsets: whether a transaction of such rows may end only after one with an offset.
     """
 
     pointer: PlanPointer
@@ -77,6 +79,7 @@ class WriterSettings:
     errors: ErrorHandling
     encodings: tuple[BatchEncoding, ...] = ()
     tells_ranges: bool = False
+    commits_at_offsets: bool = False
 
 
 @dataclass
@@ -86,6 +89,11 @@ class _Pending:
     written: int = 0
     filtered: int = 0
     dead_lettered: int = 0
+
+    @property
+    def rows(self) -> int:
+        """All of them."""
+        return self.written + self.filtered + self.dead_lettered
 
     def add(self, triaged: Triage) -> None:
         self.written += triaged.good.num_rows
@@ -155,7 +163,7 @@ def tracking_of(settings: WriterSettings, report: SplitReport, marker: Marker | 
     :param marker: that of an earlier attempt, or None.
     """
     if settings.poll:
-        return OffsetTracking(settings.pointer, report, settings.known_keys)
+        return OffsetTracking(settings.pointer, report, settings.known_keys, settings.commits_at_offsets)
     return MarkerTracking(settings.pointer, report, marker)
 
 
@@ -192,13 +200,48 @@ class ChunkedWriter:
             with clock.turn():
                 self._refuse_errors_of_reading(batch)
                 rows = self._tracking.uncommitted(batch)
-                if rows.num_rows:
-                    self._write_rows(rows)
-                if self._commit_if_due() and self._deadline_is_over():
+                committed = self._write_parts(rows) if rows.num_rows else self._commit_if_due()
+                if committed and self._deadline_is_over():
                     return
         with clock.turn():
             self._tracking.check_end()
+            self._drop_unfinished()
             self._commit(done=True)
+
+    def _write_parts(self, rows: pa.RecordBatch) -> bool:
+        """Write rows, and commit if that is due; returns whether everything is committed."""
+        committed = False
+        for part in self._tracking.parts(rows):
+            # What had to wait for its last rows need not wait for the clock too.
+            waited = self._open_since is not None and not self._tracking.can_commit()
+            self._write_rows(part)
+            committed = self._commit_if_due()
+            if waited and not committed and self._tracking.can_commit():
+                self._commit(done=False)
+                committed = True
+        return committed
+
+    def _drop_unfinished(self) -> None:
+        """The last rows of a task are not committed if others that belong to them have not come: the next run reads all
+        of them.
+
+        :raises ConnectError: they did not come because of a bound, or a mistake of the task.
+        """
+        partition, report = self._tracking.unfinished(), self._report
+        if partition is None:
+            return
+        records = self._pending.rows
+        subject = f"connector {self._settings.pointer.connector}: the last {records:,} records"
+        if report.bound is None:
+            text = f"of source partition {partition} have no offset, and none came after them: an error of the task"
+            raise DataError(f"{subject} {text}")
+        if report.bound in set(Left):
+            bound = f"kconnect.{report.bound.replace('_', '.')}" + (".ms" if report.bound == Left.MAX_DURATION else "")
+            text = f"that had been read of source partition {partition} belong to others that the bound has cut off"
+            raise ConfigError({bound: [f"{subject} {text}, so they were not written: raise it, or remove it"]})
+        self._producer.abort()
+        self._open_since, self._pending = None, _Pending()
+        report.dropped += records
 
     def _records_of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch without its padding, encoded."""

@@ -16,7 +16,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.source import ResumePoint
 from airflow_kconnect.connect.error_cells import DROPPED, END, PADDING, error_cell, stage_prefix
-from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
@@ -306,10 +306,10 @@ class TestToleratedRecords:
             self.writing().write(lines(1, error=error_cell(RetriableError("away"))))
 
 
-def polled(*offsets: tuple[str | None, str | None]) -> pa.RecordBatch:
-    """Rows of a polling task: (source partition, source offset) each."""
+def polled(*offsets: tuple[str | None, str | None], error: str | None = None) -> pa.RecordBatch:
+    """Rows of a polling task: (source partition, source offset) each; the last one has the error."""
     partitions, positions = [p for p, _ in offsets], [o for _, o in offsets]
-    rows = lines(*range(len(offsets)), source_partition=partitions, source_offset=positions)
+    rows = lines(*range(len(offsets)), error=error, source_partition=partitions, source_offset=positions)
     return rows.drop_columns("progress")
 
 
@@ -369,3 +369,52 @@ class TestPolledRows:
     def test_the_polling_end_learns_what_is_committed(self, told: list[tuple[int, bool]]) -> None:
         Writing(poll=True, chunk_ms=0).write(polled((self.P0, '{"n":1}')), polled((self.P0, '{"n":2}')))
         assert told[-1] == (2, True)
+
+
+class TestCommitsAtOffsets:
+    """A task whose records belong together up to the next one with an offset."""
+
+    P0, P1 = '{"id":0}', '{"id":1}'
+    STEPS = ("begin", "commit", "abort")
+
+    def told(self, *batches: pa.RecordBatch, chunk_ms: int = 0) -> list[Any]:
+        """The number of records between the calls for transactions."""
+        told = Writing(poll=True, commits_at_offsets=True, chunk_ms=chunk_ms).write(*batches).told
+        return [what if what in self.STEPS else "record" for what in told]
+
+    def test_nothing_is_committed_before_an_offset(self) -> None:
+        rows = polled((self.P0, None)), polled((self.P0, None)), polled((self.P0, '{"n":1}'))
+        assert self.told(*rows) == ["begin", "record", "record", "record", "commit"]
+
+    def test_it_is_committed_at_an_offset_within_a_batch(self) -> None:
+        rows = polled((self.P0, '{"n":1}'), (self.P0, None)), polled((self.P0, '{"n":2}'))
+        assert self.told(*rows) == ["begin", "record", "commit", "begin", "record", "record", "commit"]
+
+    def test_what_had_to_wait_is_committed_with_its_offset(self) -> None:
+        rows = polled((self.P0, None)), polled((self.P0, '{"n":1}')), polled((self.P0, '{"n":2}'))
+        expected = ["begin", "record", "record", "commit", "begin", "record", "commit"]
+        assert self.told(*rows, chunk_ms=60_000) == expected
+
+    def test_all_source_partitions_need_an_offset(self) -> None:
+        rows = polled((self.P0, None), (self.P1, '{"n":1}')), polled((self.P0, '{"n":1}'))
+        assert self.told(*rows) == ["begin", "record", "record", "record", "commit"]
+
+    def test_records_without_a_source_partition_wait_for_nothing(self) -> None:
+        assert self.told(polled((None, None))) == ["begin", "record", "commit"]
+
+    def test_what_a_bound_has_cut_off_is_an_error_and_not_written(self) -> None:
+        writing = Writing(poll=True, commits_at_offsets=True)
+        cut = polled((self.P0, None), error=f"{END}max_records")
+        with pytest.raises(ConfigError, match=r"kconnect.max.records.*the last 1 records"):
+            writing.write(polled((self.P0, None)), cut)
+        assert (writing.told[-1], writing.report.written) == ("abort", 0)
+
+    def test_what_other_ends_have_cut_off_is_left_to_the_next_task(self) -> None:
+        writing = Writing(poll=True, commits_at_offsets=True)
+        writing.write(polled((self.P0, None)), polled((self.P0, None), error=f"{END}new shapes: {{}}"))
+        report = writing.report
+        assert (writing.told[-1], report.read, report.dropped, report.done) == ("abort", 1, 1, True)
+
+    def test_a_task_that_ends_without_an_offset_is_an_error(self) -> None:
+        with pytest.raises(DataError, match="an error of the task"):
+            Writing(poll=True, commits_at_offsets=True).write(polled((self.P0, None)))
