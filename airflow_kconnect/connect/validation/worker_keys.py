@@ -40,6 +40,7 @@ from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, work
 
 PREVIEW_SOURCES = "kconnect.preview.sources"
 TABLE_FORMATS = "kconnect.table.formats.allowed"
+DLT_SOURCES = "kconnect.dlt.sources.allowed"
 CREATES_INTERNAL_TOPICS = "internal.topics.automatic.creation.enable"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -329,6 +330,14 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "Which formats of Spark, besides Iceberg and Delta Lake, connectors may write with any options "
         "(`table.format`, `table.write.*`), or `*` for all. Files of Avro, CSV, JSON, ORC and Parquet need no entry "
         "for options that only say how they look. A format is code that runs in the job and reaches what the job does.",
+    ).define(
+        DLT_SOURCES,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        "Which sources of dlt connectors may name as `dlt.source`, besides `rest_api`, `sql_database` and `filesystem` "
+        "that dlt brings along: modules (`my_sources`), functions (`my_sources:shop`), or `*` for any. A source is "
+        "code that runs in the job.",
     ).define(
         PREVIEW_SOURCES,
         Type.BOOLEAN,

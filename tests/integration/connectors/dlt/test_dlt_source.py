@@ -1,0 +1,213 @@
+"""dlt's own sources into Kafka, exactly once: a REST API, a database and files, with runs that are killed.
+
+Each test needs two jobs, of three CPU seconds, since what a kill leaves is seen by the next one only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from tests.support import kill_points, unique
+from tests.support.kafka import read_all
+from tests.support.paged_api import PagedApi, api_config
+from tests.support.spark.jobs import Job, kill_job_at, start_job
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+SCHEMALESS = {
+    "key.converter": JSON,
+    "key.converter.schemas.enable": "false",
+    "value.converter": JSON,
+    "value.converter.schemas.enable": "false",
+}
+# A job that started Spark's JVM would end.
+WITHOUT_JVM = {"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}
+
+
+class Origin(ABC):
+    """Where dlt reads: numbers 0, 1, 2, ... that become more.
+
+    :ivar table: the name of the resource's table in dlt.
+    """
+
+    table: str
+
+    @abstractmethod
+    def config(self) -> dict[str, str]:
+        """The keys that name it."""
+
+    @abstractmethod
+    def grow(self, to: int) -> None:
+        """Have the numbers below `to`."""
+
+
+class Api(Origin):
+    table = "orders"
+
+    def __init__(self, api: PagedApi) -> None:
+        self.api = api
+
+    def config(self) -> dict[str, str]:
+        return {"dlt.rest_api": json.dumps(api_config(self.api))}
+
+    def grow(self, to: int) -> None:
+        self.api.count = to
+
+
+class Table(Origin):
+    table = "orders"
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._count = folder / "shop.db", 0
+        with sqlite3.connect(self._path) as connection:
+            connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount NUMERIC(10, 2))")
+
+    def config(self) -> dict[str, str]:
+        return {
+            "dlt.source": "dlt.sources.sql_database:sql_table",
+            "dlt.args.credentials": f"sqlite:///{self._path}",
+            "dlt.args.table": "orders",
+            "dlt.args.chunk_size": "7",
+            "dlt.args.incremental": '{"cursor_path": "id", "row_order": "asc"}',
+        }
+
+    def grow(self, to: int) -> None:
+        with sqlite3.connect(self._path) as connection:
+            connection.executemany("INSERT INTO orders VALUES (?, 1.5)", [(n,) for n in range(self._count, to)])
+        self._count = to
+
+
+class Files(Origin):
+    """Files of lines; only the end of a run is a resume point."""
+
+    table = "read_jsonl"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._count = folder, 0
+
+    def config(self) -> dict[str, str]:
+        return {
+            "dlt.source": "dlt.sources.filesystem:readers",
+            "dlt.args.bucket_url": self._folder.as_uri(),
+            "dlt.args.file_glob": "*.jsonl",
+            "dlt.args.incremental": '{"cursor_path": "modification_date"}',
+            "dlt.resources": "read_jsonl",
+        }
+
+    def grow(self, to: int) -> None:
+        for first in range(self._count, to, 10):
+            lines = [json.dumps({"id": n}) for n in range(first, min(first + 10, to))]
+            half = self._folder / f"{first}.half"
+            half.write_text("\n".join(lines))
+            half.rename(self._folder / f"{first}.jsonl")
+        self._count = to
+
+
+@pytest.fixture
+def api() -> Iterator[PagedApi]:
+    with PagedApi().serving() as serving:
+        yield serving
+
+
+@pytest.fixture(params=[Api, pytest.param(Table, marks=pytest.mark.exhaustive), Files])
+def origin(request: pytest.FixtureRequest, api: PagedApi, tmp_path: Path) -> Origin:
+    (folder := tmp_path / "origin").mkdir()
+    kind: Any = request.param
+    made: Origin = kind(api if kind is Api else folder)
+    return made
+
+
+class Runs:
+    """Jobs of one connector, without Spark."""
+
+    def __init__(self, origin: Origin, worker: dict[str, str], bootstrap: str, folder: Path) -> None:
+        name = unique("dlt")
+        self.origin, self._bootstrap, self._folder = origin, bootstrap, folder / "jobs"
+        self.worker = {**worker, "config.providers": "env", "config.providers.env.class": "EnvVarConfigProvider"}
+        self.config = {
+            "name": name,
+            "connector.class": "DltSource",
+            "topic.prefix": f"{name}.",
+            "transaction.boundary.interval.ms": "100",
+            **SCHEMALESS,
+            **origin.config(),
+        }
+        self.topic = f"{name}.{origin.table}"
+
+    def start(self, **start: Any) -> Job:
+        return start_job(self.config, self.worker, self._folder, conf=WITHOUT_JVM, **start)
+
+    def run(self) -> dict[str, Any]:
+        """:returns: the report of a run that succeeds."""
+        job = self.start()
+        assert job.wait() == 0, job.text()
+        report = job.report()
+        job.close()
+        return report
+
+    def kill_at(self, point: str) -> None:
+        kill_job_at(point, self.config, self.worker, self._folder, conf=WITHOUT_JVM)
+
+    def arrived(self) -> list[int]:
+        return [json.loads(record.value or b"")["id"] for record in read_all(self._bootstrap, self.topic)]
+
+
+@pytest.fixture
+def runs(
+    origin: Origin, worker_props: dict[str, str], bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Runs:
+    monkeypatch.setitem(os.environ, "KCONNECT_API_TOKEN", "hush")
+    return Runs(origin, worker_props, bootstrap, tmp_path)
+
+
+@pytest.mark.parametrize("point", kill_points([("mid-produce",), ("during-commit",), ("after-final-commit",)],
+                                              always=("during-commit",)))  # fmt: skip
+def test_killed_runs_lose_and_double_nothing(point: str, runs: Runs) -> None:
+    runs.origin.grow(40)
+    runs.kill_at(point)
+    runs.origin.grow(65)
+    report = runs.run()
+    assert report["guarantee"] == "exactly_once"
+    assert Counter(runs.arrived()) == Counter(range(65))
+
+
+@pytest.mark.parametrize("origin", [Api], indirect=True)
+def test_a_second_run_moves_what_is_new(runs: Runs, api: PagedApi) -> None:
+    written = []
+    for count in (25, 38):
+        api.count, api.failures = count, 1  # dlt asks again
+        written.append(runs.run()["records"]["written"])
+    assert (written, runs.arrived()) == ([25, 13], list(range(38)))
+
+
+@pytest.mark.parametrize("origin", [Api], indirect=True)
+def test_pages_that_are_committed_are_not_read_again_after_a_kill(runs: Runs, api: PagedApi) -> None:
+    api.count, api.pause_s, api.held_from = 100, 0.3, 70
+    job = runs.start()
+    deadline = time.monotonic() + 60
+    before: list[int] = []
+    while not before and time.monotonic() < deadline:
+        time.sleep(0.2)
+        before = runs.arrived() if _exists(runs) else []
+    job.kill()
+    job.close()
+    api.pause_s, api.held_from = 0.0, None
+    api.release.set()
+    report = runs.run()
+    assert 0 < len(before) < 70
+    assert report["records"]["written"] == 100 - len(before)
+    assert Counter(runs.arrived()) == Counter(range(100))
+
+
+def _exists(runs: Runs) -> bool:
+    return KafkaAdmin({"bootstrap.servers": runs.worker["bootstrap.servers"]}).partitions(runs.topic) > 0
