@@ -95,10 +95,10 @@ class ObjectsPlace(Place):
                 # the content, or finds it gone.
                 self._store.head(marker)
                 self._store.copy(content, self._base + staged.name)
+                self._await_copy(staged)
+                published = True
             except FileNotFoundError:
                 published = self._is_published(staged)
-            else:
-                published = self._is_copied(staged)
         if not published:
             self._fenced(staged)
         self.discard(staged)
@@ -179,14 +179,16 @@ class ObjectsPlace(Place):
         right = found.attributes.get(_WRITER) == staged.facts["id"] and found.meta["size"] == staged.size
         return right and len(last) == min(staged.size, 1)
 
-    def _is_copied(self, staged: StagedFile) -> bool:
+    def _await_copy(self, staged: StagedFile) -> None:
+        """:raises FileNotFoundError: a newer run has removed the marker, and may have published a file of this name."""
+        marker, _ = self._hidden(staged)
         until, pause = time.monotonic() + _COPY_SECONDS, 0.05
         while not self._is_published(staged):
             if time.monotonic() > until:
                 raise RetriableError(f"{self.uri(staged.name)} is still being copied by the store: run again")
+            self._store.head(marker)
             time.sleep(pause)
             pause = min(pause * 2, 5.0)
-        return True
 
     def _fenced(self, staged: StagedFile) -> None:
         self._look()  # a bucket that is gone is another matter

@@ -9,6 +9,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
 from airflow_kconnect.places.base import Place
+from airflow_kconnect.places.objects import place as objects
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.azurite import shared_access_signature
@@ -269,6 +270,24 @@ class TestFencing:
                 with pytest.raises(FencedError, match="another run of this connector has removed it"):
                     place.publish(staged)
         assert len(list(healthy.files())) == published
+
+    def test_a_run_whose_file_a_newer_one_has_replaced_is_fenced_at_once(
+        self, place: Place, healthy: Place, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It was stopped after the copy, and then waits for it."""
+        monkeypatch.setattr(objects, "_COPY_SECONDS", 5)
+        staging = place.stage("t/a")
+        staging.write(TEXT)
+        staged = staging.finish()
+
+        def overtake(exchange: Exchange) -> None:
+            healthy.discard(staged)
+            write(healthy, text=b"newer")
+            exchange.answer(*exchange.forward())
+
+        with proxy.fault("GetObject", overtake), pytest.raises(FencedError, match="another run of this connector"):
+            place.publish(staged)
+        assert read(healthy) == b"newer"
 
 
 class TestSharedAccessSignatures:
