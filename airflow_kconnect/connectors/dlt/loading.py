@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, in_one_line, named
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError, in_one_line
+from airflow_kconnect.connectors.dlt.failures import temporary, told
 from airflow_kconnect.connectors.dlt.settings import ARGUMENTS, HINTS, RESOURCES, REST_API, SOURCE, DltSettings
 
 if TYPE_CHECKING:
@@ -52,24 +53,12 @@ def _of_function(settings: DltSettings, module: str, name: str) -> DltSource:
     try:
         found: Any = getattr(importlib.import_module(module), name, None)
     except Exception as error:  # any error of the module's own code
-        raise ConfigError({SOURCE: [f"module {module} cannot be imported here: {named(error)}"]}) from error
+        raise ConfigError({SOURCE: [f"module {module} cannot be imported here: {in_one_line(error)}"]}) from error
     if not _makes_sources(found, module):
         text = f"module {module} has no function or resource {name} of its own"
         raise ConfigError({SOURCE: [text]})
     arguments = _arguments(found, settings.arguments, f"{module}:{name}")
     return _called(lambda: found(**arguments), SOURCE, name)
-
-
-def failure(error: Exception) -> str:
-    """What an error of dlt or of a source says, in one line."""
-    from dlt.common.configuration.exceptions import ConfigFieldMissingException
-
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, ConfigFieldMissingException):
-        cause = cause.__cause__
-    if cause is not None:
-        return f"arguments are missing: {', '.join(cause.fields)}; set them by `{ARGUMENTS}<name>`"
-    return in_one_line(error)
 
 
 def _makes_sources(found: object, module: str) -> bool:
@@ -98,7 +87,8 @@ def _called(make: Callable[[], Any], key: str, name: str) -> DltSource:
     except ConnectError:
         raise
     except Exception as error:  # of dlt, or of the user's code
-        raise ConfigError({key: [f"the source cannot be made: {failure(error)}"]}) from error
+        text = f"the source cannot be made: {told(error)}"
+        raise (RetriableError(text) if temporary(error) else ConfigError({key: [text]})) from error
     found = "no resources" if made == [] else f"{type(made).__name__}, and not a source or resources of dlt"
     raise ConfigError({key: [f"{name} returns {found}"]})
 
@@ -176,7 +166,7 @@ def _apply_hints(source: DltSource, hints: Mapping[str, Mapping[str, Any]]) -> N
         try:
             resource.apply_hints(**wanted)
         except Exception as error:  # dlt's, of many classes
-            raise ConfigError({f"{HINTS}{name}": [f"dlt refuses them: {named(error)}"]}) from error
+            raise ConfigError({f"{HINTS}{name}": [f"dlt refuses them: {in_one_line(error)}"]}) from error
 
 
 def _selected(source: DltSource, names: tuple[str, ...]) -> DltSource:

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.connector.task import SourceTask
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connectors.dlt.loading import failure, loaded
+from airflow_kconnect.connectors.dlt.failures import failure
+from airflow_kconnect.connectors.dlt.loading import loaded
 from airflow_kconnect.connectors.dlt.reading import Reading
 from airflow_kconnect.connectors.dlt.records import Content, contents
 from airflow_kconnect.connectors.dlt.settings import OF_TASK, DltSettings
@@ -25,27 +26,49 @@ class DltSourceTask(SourceTask):
 
     def start(self, props: Mapping[str, str]) -> None:
         self._settings = DltSettings.of(props)
-        self._waiting = deque(json.loads(props[OF_TASK]))
+        self._waiting: deque[str] = deque(json.loads(props[OF_TASK]))
+        self._name = ""
         self._records: Iterator[list[SourceRecord]] = iter(())
+        # What was returned last of the resource: its state, and whether records without an offset followed.
+        self._state: str | None = None
+        self._open = False
+        self._failed: RetriableError | None = None
 
     def poll(self) -> Sequence[SourceRecord] | None:
-        while True:
-            records = next(self._records, None)
-            if records is not None:
-                return records
-            if not self._waiting:
-                return None
-            self._records = self._read(self._waiting.popleft())
+        """:raises ConnectError: for any error of the source."""
+        self._continue_after_failure()
+        try:
+            while (records := next(self._records, None)) is None:
+                if not self._waiting:
+                    return None
+                self._name, self._state = self._waiting.popleft(), None
+                self._records = self._read(self._name)
+        except RetriableError as error:
+            self._failed = error
+            raise
+        offset = records[-1].source_offset
+        self._open = offset is None
+        self._state = self._state if offset is None else offset["state"]
+        return records
+
+    def _continue_after_failure(self) -> None:
+        """`poll` may be called again after a `RetriableError`: the resource is read again from its last offset.
+
+        :raises RetriableError: records without one were returned: only the next run can leave those out.
+        """
+        if self._failed is None:
+            return
+        if self._open:
+            raise self._failed
+        self._failed, self._records = None, self._read(self._name)
 
     def _read(self, name: str) -> Iterator[list[SourceRecord]]:
-        """The records of a resource, page by page.
-
-        :raises ConnectError: also for any error of the source.
-        """
+        """The records of a resource, page by page."""
         source = loaded(self._settings)
         partition = {"source": source.name, "resource": name}
-        offset = self.context.offset(partition)
-        reading = Reading(source, name, None if offset is None else str(offset["state"]), self._settings.resume_after)
+        committed = self.context.offset(partition)
+        start = self._state or (None if committed is None else str(committed["state"]))
+        reading = Reading(source, name, start, self._settings.resume_after)
         held: list[Content] = []
         state = None
         try:
@@ -54,10 +77,8 @@ class DltSourceTask(SourceTask):
                     yield _records(partition, held, state)
                 held = list(contents(reading.resource, page, self._settings.topic_prefix))
                 state = reading.state if page.is_resume_point else None
-        except ConnectError:
-            raise
         except Exception as error:  # of dlt, or of the source's code
-            raise DataError(f"resource {name} of dlt's source {source.name} failed: {failure(error)}") from error
+            raise failure(f"resource {name} of dlt's source {source.name}", error) from error
         if held:
             yield _records(partition, held, reading.state)
 

@@ -100,5 +100,37 @@ def shop(count_file: str, size: int = 10, api_key: str = dlt.secrets.value) -> t
     return ordered(count_file, size), items
 
 
+@dlt.resource(primary_key="n")
+def unsteady(
+    count_file: str,
+    size: int = 10,
+    fails_at: int = 20,
+    at: dlt.sources.incremental[datetime] = dlt.sources.incremental("at", row_order="asc"),  # noqa: B008
+) -> Iterator[list[dict[str, Any]]]:
+    """The service breaks off once, before a row."""
+    for page in _pages(
+        [row for row in _rows(count_file) if at.start_value is None or row["at"] >= at.start_value], size
+    ):
+        broke_off = Path(f"{count_file}.broke-off")
+        if page[-1]["n"] >= fails_at and not broke_off.exists():
+            broke_off.touch()
+            raise ConnectionResetError(104, "Connection reset by peer")
+        yield page
+
+
+@dlt.resource(primary_key="n", parallelized=True)
+def in_threads(
+    count_file: str,
+    at: dlt.sources.incremental[datetime] = dlt.sources.incremental("at", row_order="asc"),  # noqa: B008
+) -> Iterator[Any]:
+    """Rows that are made in threads: which is first is not known."""
+
+    @dlt.defer
+    def made(row: dict[str, Any]) -> dict[str, Any]:
+        return row
+
+    yield from (made(row) for row in _rows(count_file))
+
+
 def nothing_of_dlt() -> int:
     return 1

@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import SourceTaskContext
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.dlt.source import DltSourceConnector
@@ -26,13 +26,19 @@ def count_file(tmp_path: Path) -> Path:
     return path
 
 
-def polls(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> Iterator[list[SourceRecord]]:
-    """What the polls of the only task return."""
+def started(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> DltSourceTask:
+    """The only task."""
     props = {"name": "d", "dlt.source": f"{SOURCES}:{function}", **keys}
     config = DltSourceConnector(props).task_configs(1)[0]
     task = DltSourceTask()
     task.initialize(SourceTaskContext(config, offsets or {}))
     task.start(config)
+    return task
+
+
+def polls(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> Iterator[list[SourceRecord]]:
+    """What its polls return."""
+    task = started(function, offsets, **keys)
     while (records := task.poll()) is not None:
         yield list(records)
 
@@ -54,7 +60,7 @@ def numbers(records: list[SourceRecord]) -> list[int]:
     return [record.value["n"] for record in records]
 
 
-RESOURCES = ("ordered", "newest_first", "with_own_state")
+RESOURCES = ("ordered", "newest_first", "with_own_state", "in_threads")
 
 
 @pytest.mark.parametrize("function", RESOURCES)
@@ -69,7 +75,7 @@ def test_a_second_run_reads_what_is_new(function: str, count_file: Path) -> None
 @pytest.mark.parametrize("function", RESOURCES)
 def test_a_run_that_ends_at_any_offset_is_resumed_without_gap_or_doubles(function: str, count_file: Path) -> None:
     """What has no offset yet is not committed."""
-    keys = {"dlt.args.count_file": str(count_file), "dlt.args.size": "4"}
+    keys = {"dlt.args.count_file": str(count_file)} | ({} if function == "in_threads" else {"dlt.args.size": "4"})
     records = read(function, **keys)
     ends = [n for n, record in enumerate(records, 1) if record.source_offset is not None]
     assert ends[-1] == len(records)
@@ -134,6 +140,34 @@ def test_each_resource_is_a_source_partition(count_file: Path) -> None:
 def test_an_error_of_the_source_says_which_resource_has_failed() -> None:
     with pytest.raises(DataError, match=r"resource failing of dlt's source failing failed.*the service is away"):
         read("failing")
+
+
+def test_a_service_that_breaks_off_is_worth_a_retry_which_begins_at_the_last_offset(count_file: Path) -> None:
+    polled = polls("unsteady", **{"dlt.args.count_file": str(count_file)})
+    assert numbers(next(polled)) == list(range(10))
+    with pytest.raises(RetriableError, match="Connection reset by peer"):
+        next(polled)
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        pytest.param("page", list(range(25)), id="all is read once"),
+        pytest.param("resource", None, id="records without an offset were returned already"),
+    ],
+)
+def test_a_poll_after_a_failure_doubles_nothing(after: str, expected: list[int] | None, count_file: Path) -> None:
+    task = started("unsteady", **{"dlt.args.count_file": str(count_file), "dlt.resume.after": after})
+    records = [*(task.poll() or ())]
+    with pytest.raises(RetriableError):
+        task.poll()
+    if expected is None:
+        with pytest.raises(RetriableError):
+            task.poll()
+        return
+    while (polled := task.poll()) is not None:
+        records += polled
+    assert numbers(records) == expected
 
 
 @pytest.mark.parametrize(
