@@ -72,6 +72,8 @@ class RecordFrame:
     :param partition: name of an int column with the Kafka partition, or None.
     :param carried: other columns that are passed through unchanged (``split``, ``progress``, ``kafka_offset``,
         ``error`` ...).
+    :param replayed_offset: name of a long column with the offsets that records had before they became dead letters:
+        ``kafka_offset`` then is that of the dead letter. None: they are no dead letters.
     """
 
     df: DataFrame
@@ -83,6 +85,12 @@ class RecordFrame:
     headers: str | None = None
     partition: str | None = None
     carried: tuple[str, ...] = ()
+    replayed_offset: str | None = None
+
+    @property
+    def offset(self) -> str | None:
+        """Name of the column with the Kafka offset that belongs to topic and partition, or None."""
+        return self.replayed_offset or ("kafka_offset" if "kafka_offset" in self.carried else None)
 
     def with_df(self, df: DataFrame) -> RecordFrame:
         """The same frame over other rows."""
@@ -121,4 +129,4 @@ class BatchFrame:
 
     def over(self, df: DataFrame) -> RecordFrame:
         """The same records as rows of Spark."""
-        return RecordFrame(df, **{each.name: getattr(self, each.name) for each in fields(RecordFrame)[1:]})
+        return RecordFrame(df, **{each.name: getattr(self, each.name) for each in fields(self)[2:]})

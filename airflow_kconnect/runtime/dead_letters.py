@@ -55,18 +55,24 @@ def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
     return F.when(error.isNull(), data).otherwise(plain)
 
 
-def original_in_kafka(*, with_topic_partition: bool = False) -> Column:
+REPLAYED_OFFSET = "replayed_offset"
+
+
+def original_in_kafka(*, with_place: str | None = None) -> Column:
     """Column ``original`` of the reader's rows: the record as it is in Kafka.
 
-    :param with_topic_partition: its topic and partition are columns, and differ from those it is read from.
+    :param with_place: its topic and partition are columns, and its offset is this one: it may have another place than
+        that which it is read from.
     """
     from pyspark.sql import functions as F
 
-    return F.struct("key", "value", "timestamp", "headers", *(("topic", "partition") if with_topic_partition else ()))
+    place = ("topic", "partition", F.col(with_place).alias("offset")) if with_place else ()
+    return F.struct("key", "value", "timestamp", "headers", *place)
 
 
 def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
-    """Dead letters as the records that they were: topic and partition from the context headers, which are removed.
+    """Dead letters as the records that they were: topic, partition and offset are those of the context headers, which
+    are removed. A record that is put, or written by its place, must not replace another one.
 
     :param topics: those of the connector: a header that names any other topic is not trusted.
     """
@@ -80,7 +86,9 @@ def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
     own = F.filter("headers", lambda header: ~header["key"].startswith(CONTEXT_PREFIX))
     known = context("topic").isin(list(topics))
     partition = F.coalesce(F.when(known, context("partition")).try_cast("int"), F.col("partition"))
-    before = {"topic": F.coalesce(F.when(known, context("topic")), F.col("topic")), "partition": partition}
+    offset = F.coalesce(F.when(known, context("offset")).try_cast("long"), F.col("kafka_offset"))
+    topic = F.coalesce(F.when(known, context("topic")), F.col("topic"))
+    before = {"topic": topic, "partition": partition, REPLAYED_OFFSET: offset}
     return rows.withColumns(before).withColumn("headers", F.when(F.size(own) > 0, own))
 
 

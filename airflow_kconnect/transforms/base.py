@@ -64,7 +64,7 @@ class Rows:
 
     @property
     def offset(self) -> Column | None:
-        return self.frame.df["kafka_offset"] if "kafka_offset" in self.frame.carried else None
+        return self.frame.df[self.frame.offset] if self.frame.offset else None
 
     @property
     def timestamp(self) -> Column | None:

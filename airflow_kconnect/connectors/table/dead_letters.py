@@ -38,7 +38,7 @@ COLUMNS = T.StructType(
 def dead_letter_rows(bad: DataFrame, connector: str) -> DataFrame:
     """The rows of such a table.
 
-    :param bad: rows with ``error``, ``original`` and ``kafka_offset``.
+    :param bad: rows with ``error`` and ``original``.
     """
     original, error = F.col("original"), F.col("error")
     pieces = F.split(F.substr(error, F.lit(len(RECORD_ERROR) + 1)), "\x1e", 3)
@@ -48,7 +48,7 @@ def dead_letter_rows(bad: DataFrame, connector: str) -> DataFrame:
     cells = {
         "topic": original["topic"],
         "partition": original["partition"],
-        "offset": F.col("kafka_offset"),
+        "offset": original["offset"],
         "timestamp": F.timestamp_millis(original["timestamp"]),
         "key": original["key"],
         "value": original["value"],

@@ -17,6 +17,7 @@ from airflow_kconnect.converters.id_header import IdHeader, expect_ids, id_heade
 from airflow_kconnect.converters.json.schemas import SCHEMAS_MAX
 from airflow_kconnect.kafka.headers import Headers
 from airflow_kconnect.runtime.conversion.schema_ids import named_column, unknown_column
+from airflow_kconnect.runtime.dead_letters import REPLAYED_OFFSET
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -194,6 +195,7 @@ def decoded_frame(
         carried=("kafka_offset", "error", *carried),
         topic="topic" if "topic" in rows.columns else None,
         partition="partition" if "partition" in rows.columns else None,
+        replayed_offset=REPLAYED_OFFSET if REPLAYED_OFFSET in rows.columns else None,
     )
 
 

@@ -139,6 +139,7 @@ def before_it_failed(message: Message, topics: frozenset[str]) -> dict[str, Any]
     topic = (context.get("topic") or b"").decode(errors="replace")
     if topic in topics:
         record["topic"] = topic
-        if re.fullmatch(rb"[0-9]{1,9}", context.get("partition") or b""):
-            record["partition"] = int(context["partition"])
+        for name, pattern in (("partition", rb"[0-9]{1,9}"), ("offset", rb"[0-9]{1,18}")):
+            if re.fullmatch(pattern, context.get(name) or b""):
+                record[name] = int(context[name] or b"")
     return record

@@ -155,7 +155,7 @@ class Delivery:
         records, attempt, first_s = self._records_of(batch), 1, time.monotonic()
         while True:
             if self._reporter:
-                self._reporter.begin(batch)
+                self._reporter.begin(batch, records)
             try:
                 return self._put(records)
             except RetriableError as error:

@@ -15,7 +15,7 @@ from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_fr
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import part_of
-from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
+from airflow_kconnect.runtime.dead_letters import REPLAYED_OFFSET, as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.process.split_worker import Move
 from airflow_kconnect.runtime.report_rows import with_reports
@@ -310,8 +310,9 @@ class SinkJobs:
             rows = with_topic_partition(rows, splits)
         if self._dead_letters:
             rows = as_before(rows, self.own_topics)
+        place = REPLAYED_OFFSET if self._dead_letters else "kafka_offset"
         if originals:
-            rows = rows.withColumn("original", original_in_kafka(with_topic_partition=located))
+            rows = rows.withColumn("original", original_in_kafka(with_place=place if located else None))
         value, parsed_only = parsed_only_by or self._value, parsed_only_by is not None
         frame = decoded_frame(rows, self._key, value, carried, keeps_key=self._keeps_key, parsed_only=parsed_only)
         scope = Scope(is_sink=True, header_converter=self._header)

@@ -211,8 +211,10 @@ class PollKind(SinkKind):
             for shape, column in zip(union.shapes, union.columns, strict=True):
                 if shape.schemaless:
                     rows = rows.withColumn(column, F.to_json(F.col(column)))
-        topic = [frame.topic] if frame.topic else []
-        return rows.select(*_columns(frame.key), *_columns(frame.value), "timestamp", "headers", *topic, *frame.carried)
+        place = [frame.topic] if frame.topic else []
+        if frame.replayed_offset and frame.partition:
+            place += [frame.partition, frame.replayed_offset]
+        return rows.select(*_columns(frame.key), *_columns(frame.value), "timestamp", "headers", *place, *frame.carried)
 
     def writers(self, frame: RecordFrame | None, count: int) -> tuple[SplitWriter, ...]:
         assert frame is not None

@@ -19,6 +19,7 @@ from airflow_kconnect.connect.error_cells import error_from_column
 from airflow_kconnect.connect.frame import Union
 from airflow_kconnect.connect.record import Headers, SinkRecord
 from airflow_kconnect.runtime.conversion.header_stage import RAW, Cell, HeaderStage
+from airflow_kconnect.runtime.dead_letters import REPLAYED_OFFSET
 from airflow_kconnect.runtime.sink.delivery import Delivery, Terms, as_data_error
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
@@ -112,25 +113,27 @@ def _records(
     batch: pa.RecordBatch, split: SinkSplit, key: Union, value: Union, header_stage: HeaderStage
 ) -> list[SinkRecord]:
     keys, values = _part(batch, key), _part(batch, value)
-    offsets = batch.column("kafka_offset").to_pylist()
+    count, names = batch.num_rows, batch.schema.names
+    offsets = batch.column(REPLAYED_OFFSET if REPLAYED_OFFSET in names else "kafka_offset").to_pylist()
+    # With the topic of a record before it became a dead letter goes its partition.
+    partitions = batch.column("partition").to_pylist() if REPLAYED_OFFSET in names else [split.partition] * count
+    topics = batch.column("topic").to_pylist() if "topic" in names else [split.topic] * count
     timestamps = batch.column("timestamp").to_pylist()
     headers = batch.column("headers").to_pylist()
-    count = batch.num_rows
-    topics = batch.column("topic").to_pylist() if "topic" in batch.schema.names else [split.topic] * count
     return [
         SinkRecord(
             topic=topic,
-            partition=split.partition,
+            partition=partition,
             kafka_offset=offset,
             key=k,
             key_schema=key_schema,
             value=v,
             value_schema=value_schema,
             timestamp=timestamp,
-            headers=_headers(header_stage, cells, f"{topic}-{split.partition}@{offset}"),
+            headers=_headers(header_stage, cells, f"{topic}-{partition}@{offset}"),
         )
-        for topic, offset, (key_schema, k), (value_schema, v), timestamp, cells in zip(
-            topics, offsets, keys, values, timestamps, headers, strict=True
+        for topic, partition, offset, (key_schema, k), (value_schema, v), timestamp, cells in zip(
+            topics, partitions, offsets, keys, values, timestamps, headers, strict=True
         )
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,21 +26,26 @@ class TaskErrorReporter:
 
     def __init__(self, tell: Tell, *, tolerant: bool) -> None:
         self._tell, self._tolerant = tell, tolerant
-        self._rows: dict[int, int] = {}
         self._batch: pa.RecordBatch | None = None
+        self._offsets: list[int] = []
+        self._records: Sequence[SinkRecord] = ()
+        self._rows: dict[int, int] = {}
+        self._rows_by_offset: dict[int, int] = {}
         self._failure: DataError | None = None
         self._reported: set[int] = set()
 
-    def begin(self, batch: pa.RecordBatch) -> None:
-        """The records of this batch are put next; those that were put before are forgotten."""
-        self._batch = batch
-        self._rows = {offset: row for row, offset in enumerate(batch.column("kafka_offset").to_pylist())}
-        self._reported -= self._rows.keys()
+    def begin(self, batch: pa.RecordBatch, records: Sequence[SinkRecord]) -> None:
+        """The records of this batch are put next. What was reported of it before is forgotten."""
+        self._batch, self._records = batch, records
+        self._offsets = batch.column("kafka_offset").to_pylist()
+        self._rows = {id(record): row for row, record in enumerate(records)}
+        self._rows_by_offset = {record.kafka_offset: row for row, record in enumerate(records)}
+        self._reported.difference_update(self._offsets)
 
     def report(self, record: SinkRecord, error: Exception) -> None:
         """See `ErrantRecordReporter.report`."""
         exception = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
-        row = self._rows.get(record.kafka_offset)
+        row = self._rows.get(id(record), self._rows_by_offset.get(record.kafka_offset))
         original = {} if row is None or self._batch is None else original_of(self._batch, row)
         position: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
         self._tell(FailedRecord(**{**position, **original}), exception)
@@ -48,7 +53,7 @@ class TaskErrorReporter:
             where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
             self._failure = DataError(f"bad record at {where}: {STAGE}: {named(error)}")
             raise self._failure
-        self._reported.add(record.kafka_offset)
+        self._reported.add(record.kafka_offset if row is None else self._offsets[row])
 
     @property
     def reported(self) -> int:

@@ -182,7 +182,7 @@ class _Cells:
 _PLACES: Mapping[str, Callable[[RecordFrame], Column]] = {
     "topic": lambda frame: F.col(frame.topic) if frame.topic else F.lit(frame.constant_topic),
     "partition": lambda frame: F.col(frame.partition or "partition"),
-    "offset": lambda frame: F.col("kafka_offset"),
+    "offset": lambda frame: F.col(frame.offset or "kafka_offset"),
 }
 
 

@@ -239,7 +239,7 @@ def _metadata(frame: RecordFrame, settings: ColumnSettings) -> dict[str, Column]
     makers = {
         TOPIC: lambda: topic,
         PARTITION: lambda: _or_null(frame.partition, "int"),
-        OFFSET: lambda: _or_null("kafka_offset" if "kafka_offset" in frame.carried else None, "bigint"),
+        OFFSET: lambda: _or_null(frame.offset, "bigint"),
         TIMESTAMP: lambda: _timestamp(frame),
         KEY: lambda: _key(frame),
     }

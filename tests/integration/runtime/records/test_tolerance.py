@@ -180,15 +180,34 @@ class TestReplay:
         config, _ = replayed()
         assert run_here(config, replay=True).records["read"] == 0
 
-    def test_transformations_see_the_topic_that_the_record_is_from(self, replayed: Any) -> None:
-        config = {"transforms": "t", "transforms.t.type": "InsertField$Value", "transforms.t.topic.field": "topic"}
+    def test_transformations_see_the_place_that_the_record_is_from(self, replayed: Any) -> None:
+        config = {"transforms.t.topic.field": "topic", "transforms.t.offset.field": "offset"}
+        config |= {"transforms.t.type": "InsertField$Value"}
         wrapped = {"transforms": "w,t", "transforms.w.type": "HoistField$Value", "transforms.w.field": "was"}
         written, _ = replayed(**{**config, **wrapped})
-        assert {"was": "no json", "topic": written["topics"]} in lines(written)
+        assert {"was": "no json", "topic": written["topics"], "offset": 1} in lines(written)
 
     def test_what_fails_again_is_a_dead_letter_again(self, replayed: Any) -> None:
         _, report = replayed(**{"value.converter": SCHEMALESS["value.converter"]})
         assert report.records["dead_lettered"] == 2
+
+    def test_a_python_task_is_put_records_with_the_places_that_they_had(
+        self, sink: Any, run_here: Run, dead: str, tmp_path: Path
+    ) -> None:
+        log = {"connector.class": "VerifiableSink", "log.file": str(tmp_path / "log")}
+        config = sink(**TOLERANT, **log, **{"errors.deadletterqueue.topic.name": dead})
+        run_here(config)
+        run_here({**config, "value.converter": "StringConverter"}, replay=True)
+        put = [json.loads(line) for line in (tmp_path / f"log-{config['topics']}-0").read_text().splitlines()]
+        offsets = {line["seqno"]: line["offset"] for line in put if isinstance(line["seqno"], str)}
+        assert offsets == {"no json": 1, "neither": 3}
+
+    def test_what_fails_again_keeps_its_place(self, sink: Any, run_here: Run, dead: str, bootstrap: str) -> None:
+        config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+        run_here(config)
+        run_here(config, replay=True)
+        places = [dict(record.headers)["__connect.errors.offset"] for record in read_all(bootstrap, dead)]
+        assert places == [b"1", b"3", b"1", b"3"]
 
     def test_a_source_has_no_replay(
         self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
