@@ -274,6 +274,47 @@ class SqliteSource(_JdbcSource):
         self.database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n int NOT NULL)")
 
 
+class DltSource(Source):
+    """The same through dlt: by pages, or all that a run finds in one transaction."""
+
+    kind = "dlt source"
+
+    def prepare(self) -> None:
+        self.database = SqliteDatabase.create(self.folder)
+        self.database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n int NOT NULL)")
+
+    def config(self) -> dict[str, str]:
+        return {
+            "connector.class": "DltSource",
+            "dlt.source": "dlt.sources.sql_database:sql_table",
+            "dlt.args.credentials": f"sqlite:///{self.database.name}",
+            "dlt.args.table": "t",
+            "dlt.args.incremental": '{"cursor_path": "id", "row_order": "asc"}',
+            "dlt.hints.t": json.dumps({"table_name": self.name}),
+            "value.converter": _JSON,
+            "value.converter.schemas.enable": "false",
+        }
+
+    def write(self, numbers: range) -> None:
+        for first in range(numbers.start, numbers.stop, 500):
+            rows = ",".join(f"({n})" for n in range(first, min(first + 500, numbers.stop)))
+            self.database.execute(f"INSERT INTO t (n) VALUES {rows}")
+
+    def some_settings(self) -> dict[str, str]:
+        return {
+            **super().some_settings(),
+            "dlt.resume.after": self.rng.choice(("auto", "resource")),
+            "dlt.args.chunk_size": str(self.rng.choice((7, 100, 5000))),
+        }
+
+    def reconfigure(self) -> None:
+        """A bound would cut off what belongs together."""
+        self.settings = self.some_settings()
+
+    def arrived(self) -> list[int]:
+        return [json.loads(value)["n"] for _, value in self.kafka.records(self.name)]
+
+
 class Sink(Tortured):
     """Reads a topic that has aborted transactions too."""
 

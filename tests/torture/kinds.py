@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.torture.connectors import (
     DirectorySink,
+    DltSource,
     FileSink,
     FileSource,
     FolderSource,
@@ -41,6 +42,7 @@ ALL: dict[str, type[Tortured]] = {
         PythonSource,
         PostgresSource,
         SqliteSource,
+        DltSource,
         TimestampSource,
         HostedFileSource,
         DeltaSource,

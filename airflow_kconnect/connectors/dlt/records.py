@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.dlt.reading import Page
+from airflow_kconnect.connectors.dlt.schemas import RowWriter, key_schema
+from airflow_kconnect.connectors.dlt.values import plain
 
 if TYPE_CHECKING:
     from dlt.extract.resource import DltResource
@@ -19,33 +21,46 @@ class Content:
     """What a record says.
 
     :param key: the columns of the primary key; None if there is none.
-    :param value: None: the row was deleted.
+    :param value: None: the row was deleted; an error: the record is a bad one.
+    :param key_schema: None: schemaless, as with `value_schema`.
     """
 
     topic: str
     key: dict[str, Any] | None
-    value: dict[str, Any] | None
+    value: dict[str, Any] | DataError | None
+    key_schema: ConnectSchema | None = None
+    value_schema: ConnectSchema | None = None
 
 
 class Table:
     """What dlt's hints say about a table.
 
-    :param schema: `DltResource.compute_table_schema`.
+    :param schema: `DltResource.compute_table_schema`. :param value: the schema of rows; None: schemaless.
     """
 
-    def __init__(self, resource: str, schema: Mapping[str, Any]) -> None:
+    def __init__(self, resource: str, schema: Mapping[str, Any], value: ConnectSchema | None) -> None:
         columns: Mapping[str, Mapping[str, Any]] = schema["columns"]
         self.name: str = schema["name"]
         self._resource = resource
         self._key = [name for name, hints in columns.items() if hints.get("primary_key")]
+        self._value_schema, self._key_schema = value, key_schema(value, self._key)
+        self._writer = None if value is None else RowWriter(resource, columns, value)
         self._delete = next((name for name, hints in columns.items() if hints.get("hard_delete")), None)
 
     def content(self, prefix: str, item: Any) -> Content:
         """:raises DataError: a part of its key is missing."""
-        row = plain(item)
-        row = row if isinstance(row, dict) else {"value": row}  # as in dlt
+        topic = f"{prefix}{self.name}"
+        if self._writer is not None and isinstance(item, Mapping):
+            written = self._writer.written(item)
+            row: Mapping[str, Any] = item if isinstance(written, DataError) else written
+            value: dict[str, Any] | DataError = written
+        else:
+            found = plain(item)
+            row = value = found if isinstance(found, dict) else {"value": found}  # as in dlt
         key = {name: self._part(row, name) for name in self._key} or None
-        return Content(f"{prefix}{self.name}", key, None if key and self._is_deleted(row) else row)
+        if key and self._is_deleted(row):
+            return Content(topic, key, None, self._key_schema)
+        return Content(topic, key, value, self._key_schema, self._value_schema)
 
     def _part(self, row: Mapping[str, Any], name: str) -> Any:
         if row.get(name) is None:
@@ -59,15 +74,18 @@ class Table:
         return mark is not None and mark is not False
 
 
-def contents(resource: DltResource, page: Page, prefix: str) -> Iterator[Content]:
-    """The records of a page. Hints that came with it apply from now on."""
+def contents(resource: DltResource, page: Page, prefix: str, schema: ConnectSchema | None) -> Iterator[Content]:
+    """The records of a page. Hints that came with it apply from now on.
+
+    :param schema: of the resource's rows; None: schemaless.
+    """
     meta = _merged(resource, page.meta)
     if not (resource.has_dynamic_table_name or resource.has_other_dynamic_hints):
-        table = Table(resource.name, resource.compute_table_schema(meta=meta))
+        table = Table(resource.name, resource.compute_table_schema(meta=meta), schema)
         yield from (table.content(prefix, item) for item in page.items)
         return
     for item in page.items:
-        yield Table(resource.name, resource.compute_table_schema(item, meta)).content(prefix, item)
+        yield Table(resource.name, resource.compute_table_schema(item, meta), None).content(prefix, item)
 
 
 def _merged(resource: DltResource, meta: Any) -> Any:
@@ -79,24 +97,3 @@ def _merged(resource: DltResource, meta: Any) -> Any:
         return meta
     resource.merge_hints(meta.hints, meta.create_table_variant)
     return TableNameMeta(str(meta.hints["table_name"])) if meta.create_table_variant else meta
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON knows it, in dlt's own forms: decimals and moments are texts, bytes are Base64, NaN is null."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(name): plain(member) for name, member in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return _plain_items(value)
-    if hasattr(value, "tolist"):  # of NumPy
-        return plain(value.tolist())
-    from dlt.common.json import custom_encode
-
-    return plain(custom_encode(value))
-
-
-def _plain_items(values: Iterable[Any]) -> list[Any]:
-    return [plain(value) for value in values]

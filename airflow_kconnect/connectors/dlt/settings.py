@@ -19,6 +19,7 @@ PREFIX = "topic.prefix"
 ARGUMENTS, HINTS = "dlt.args.", "dlt.hints."
 OF_TASK = "dlt.task.resources"
 """Which resources a task has: in the configurations of tasks only."""
+SCHEMAS, SCHEMAS_OF_TASK = "dlt.schemas", "dlt.task.schemas"
 
 # What dlt brings along. A configuration can give them addresses and files to read, but no code.
 OF_DLT = ("dlt.sources.rest_api", "dlt.sources.sql_database", "dlt.sources.filesystem")
@@ -49,6 +50,10 @@ def dlt_config() -> ConfigDef:
                 "`resource`: all that a resource yields in a run; `page`: what it yields at once, for resources whose "
                 "state then covers all that they have yielded; `auto`: `page` for those whose incremental cursor "
                 "proves it, else `resource`.", group=KCONNECT, validator=ValidString.in_("auto", "resource", "page"))
+        .define(SCHEMAS, Type.STRING, "none", Importance.MEDIUM,
+                "`declared`: records of resources that declare the types of all columns are structs with these "
+                "columns, as those of tables of a database do; `none`: all records are JSON without a schema.",
+                group=KCONNECT, validator=ValidString.in_("none", "declared"))
     )  # fmt: skip
 
 
@@ -67,6 +72,7 @@ class DltSettings:
     resources: tuple[str, ...]
     topic_prefix: str
     resume_after: str
+    schemas: str
     arguments: Mapping[str, str] = field(repr=False)
     hints: Mapping[str, Mapping[str, Any]]
 
@@ -82,6 +88,7 @@ class DltSettings:
             resources=tuple(values[RESOURCES]),
             topic_prefix=values[PREFIX],
             resume_after=values[RESUME_AFTER],
+            schemas=values[SCHEMAS],
             arguments=_with_prefix(ARGUMENTS, props),
             hints={name: json.loads(text) for name, text in _with_prefix(HINTS, props).items()},
         )

@@ -8,15 +8,32 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, Offset, PollSourceConnector
+from airflow_kconnect.connect.connector.source import (
+    ExactlyOnceSupport,
+    Offset,
+    PollSourceConnector,
+    RecordShapes,
+)
 from airflow_kconnect.connect.connector.task import SourceTask
+from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.validation.worker_keys import DLT_SOURCES
 from airflow_kconnect.connectors.dlt import settings
 from airflow_kconnect.connectors.dlt.loading import loaded
-from airflow_kconnect.connectors.dlt.settings import ARGUMENTS, HINTS, OF_TASK, DltSettings, dlt_config
+from airflow_kconnect.connectors.dlt.schemas import declared_schema, key_schema
+from airflow_kconnect.connectors.dlt.settings import (
+    ARGUMENTS,
+    HINTS,
+    OF_TASK,
+    SCHEMAS_OF_TASK,
+    DltSettings,
+    dlt_config,
+)
 from airflow_kconnect.connectors.dlt.task import DltSourceTask
+from airflow_kconnect.converters.json.schemas import to_json_schema
 
 if TYPE_CHECKING:
+    from dlt.extract.source import DltSource
+
     from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 
@@ -26,6 +43,10 @@ class DltSourceConnector(PollSourceConnector):
     summary = "Reads any source of dlt: REST APIs by configuration alone, databases, files, and hundreds of services."
     key_prefixes: ClassVar[tuple[str, ...]] = (ARGUMENTS, HINTS)
     first_keys: ClassVar[tuple[str, ...]] = (settings.SOURCE, settings.REST_API, settings.RESOURCES, settings.PREFIX)
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._settings = DltSettings.of(self.props)
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -52,7 +73,7 @@ class DltSourceConnector(PollSourceConnector):
 
     def check(self) -> None:
         """Make the source, which may connect to what it reads."""
-        _ = self._resources
+        _ = self._source
 
     def commits_at_offsets(self) -> bool:
         return True
@@ -61,11 +82,31 @@ class DltSourceConnector(PollSourceConnector):
         return DltSourceTask
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        names = self._resources
+        names = list(self._source.selected_resources)
         count = min(max_tasks, len(names))
-        return [{**self.props, OF_TASK: json.dumps(names[n::count])} for n in range(count)]
+        schemas = json.dumps({name: to_json_schema(schema) for name, (schema, _) in self._schemas.items()})
+        own = (names[n::count] for n in range(count))
+        return [{**self.props, OF_TASK: json.dumps(each), SCHEMAS_OF_TASK: schemas} for each in own]
+
+    def shapes(self) -> RecordShapes:
+        values = [Shape(schema) for schema, _ in self._schemas.values()]
+        keys = [Shape(found) for schema, names in self._schemas.values() if (found := key_schema(schema, names))]
+        return RecordShapes(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(values)))
 
     @cached_property
-    def _resources(self) -> list[str]:
-        """The names of the resources to read. :raises ConfigError: the source cannot be made."""
-        return list(loaded(DltSettings.of(self.props)).selected_resources)
+    def _source(self) -> DltSource:
+        """:raises ConfigError: it cannot be made."""
+        return loaded(self._settings)
+
+    @cached_property
+    def _schemas(self) -> dict[str, tuple[ConnectSchema, list[str]]]:
+        """The schema of each resource that declares one, and the columns of its key."""
+        found = {}
+        resources = self._source.selected_resources.items() if self._settings.schemas == "declared" else ()
+        for name, resource in resources:
+            if resource.has_dynamic_table_name or resource.has_other_dynamic_hints:
+                continue
+            columns = resource.compute_table_schema()["columns"]
+            if schema := declared_schema(name, columns):
+                found[name] = schema, [column for column, hints in columns.items() if hints.get("primary_key")]
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.connector.task import SourceTask
@@ -14,7 +14,8 @@ from airflow_kconnect.connectors.dlt.failures import failure
 from airflow_kconnect.connectors.dlt.loading import loaded
 from airflow_kconnect.connectors.dlt.reading import Reading
 from airflow_kconnect.connectors.dlt.records import Content, contents
-from airflow_kconnect.connectors.dlt.settings import OF_TASK, DltSettings
+from airflow_kconnect.connectors.dlt.settings import OF_TASK, SCHEMAS_OF_TASK, DltSettings
+from airflow_kconnect.converters.json.schemas import from_json_schema
 
 
 class DltSourceTask(SourceTask):
@@ -24,15 +25,22 @@ class DltSourceTask(SourceTask):
     held back until it is known whether another one follows: only then is the state that of the whole resource.
     """
 
-    def start(self, props: Mapping[str, str]) -> None:
-        self._settings = DltSettings.of(props)
-        self._waiting: deque[str] = deque(json.loads(props[OF_TASK]))
+    def __init__(self) -> None:
         self._name = ""
-        self._records: Iterator[list[SourceRecord]] = iter(())
+        self._records: Generator[list[SourceRecord], None, None] = (_ for _ in ())
         # What was returned last of the resource: its state, and whether records without an offset followed.
         self._state: str | None = None
         self._open = False
         self._failed: RetriableError | None = None
+
+    def start(self, props: Mapping[str, str]) -> None:
+        self._settings = DltSettings.of(props)
+        self._waiting: deque[str] = deque(json.loads(props[OF_TASK]))
+        self._schemas = {name: from_json_schema(each) for name, each in json.loads(props[SCHEMAS_OF_TASK]).items()}
+
+    def stop(self) -> None:
+        """Have the source close what it has opened, if a bound has ended the run."""
+        self._records.close()
 
     def poll(self) -> Sequence[SourceRecord] | None:
         """:raises ConnectError: for any error of the source."""
@@ -62,7 +70,7 @@ class DltSourceTask(SourceTask):
             raise self._failed
         self._failed, self._records = None, self._read(self._name)
 
-    def _read(self, name: str) -> Iterator[list[SourceRecord]]:
+    def _read(self, name: str) -> Generator[list[SourceRecord], None, None]:
         """The records of a resource, page by page."""
         source = loaded(self._settings)
         partition = {"source": source.name, "resource": name}
@@ -75,7 +83,7 @@ class DltSourceTask(SourceTask):
             for page in reading.pages():
                 if held:
                     yield _records(partition, held, state)
-                held = list(contents(reading.resource, page, self._settings.topic_prefix))
+                held = list(contents(reading.resource, page, self._settings.topic_prefix, self._schemas.get(name)))
                 state = reading.state if page.is_resume_point else None
         except Exception as error:  # of dlt, or of the source's code
             raise failure(f"resource {name} of dlt's source {source.name}", error) from error
@@ -92,7 +100,9 @@ def _records(partition: Mapping[str, Any], page: Sequence[Content], state: str |
             source_offset={"state": state} if n == last and state is not None else None,
             topic=content.topic,
             key=content.key,
+            key_schema=None if content.key is None else content.key_schema,
             value=content.value,
+            value_schema=content.value_schema,
         )
         for n, content in enumerate(page)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,21 @@ def by_kind() -> Iterator[dict[str, Any]]:
 def values() -> Iterator[Any]:
     yield {"amount": Decimal("1.50"), "at": _FIRST, "on": date(2026, 1, 1), "raw": b"\x01", "none": float("nan")}
     yield 7
+
+
+@dlt.resource(
+    columns={
+        "id": {"data_type": "bigint", "nullable": False},
+        "amount": {"data_type": "decimal", "precision": 10, "scale": 2},
+        "at": {"data_type": "timestamp"},
+        "opens": {"data_type": "time"},
+        "tags": {"data_type": "json"},
+    },
+    primary_key="id",
+)
+def typed(more: str = "") -> Iterator[dict[str, Any]]:
+    yield {"id": "1", "amount": 1.5, "at": "2026-01-01T00:00:00Z", "opens": time(8, 30), "tags": ["a"]}
+    yield {"id": 2, "at": "yesterday"} if more == "unfit" else {"id": 2, **({more: 1} if more else {})}
 
 
 @dlt.resource

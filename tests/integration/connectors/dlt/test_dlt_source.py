@@ -79,6 +79,7 @@ class Table(Origin):
             "dlt.args.table": "orders",
             "dlt.args.chunk_size": "7",
             "dlt.args.incremental": '{"cursor_path": "id", "row_order": "asc"}',
+            "dlt.schemas": "declared",
         }
 
     def grow(self, to: int) -> None:
