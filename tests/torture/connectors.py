@@ -307,10 +307,6 @@ class DltSource(Source):
             "dlt.args.chunk_size": str(self.rng.choice((7, 100, 5000))),
         }
 
-    def reconfigure(self) -> None:
-        """A bound would cut off what belongs together."""
-        self.settings = self.some_settings()
-
     def arrived(self) -> list[int]:
         return [json.loads(value)["n"] for _, value in self.kafka.records(self.name)]
 

@@ -51,8 +51,8 @@ def declared_schema(table: str, columns: Columns) -> ConnectSchema | None:
             return None
         needed = hints.get("primary_key") or not hints.get("nullable", True)
         fields.append(Field(name, schema if needed else schema.as_optional()))
-    name = table if re.fullmatch(r"[A-Za-z_]\w*", table) else None
-    return ConnectSchema(SchemaType.STRUCT, name=name, fields=tuple(fields)) if fields else None
+    struct = table if re.fullmatch(r"[A-Za-z_]\w*", table) else None
+    return ConnectSchema(SchemaType.STRUCT, name=struct, fields=tuple(fields)) if fields else None
 
 
 def _schema(hints: Mapping[str, Any]) -> ConnectSchema | None:

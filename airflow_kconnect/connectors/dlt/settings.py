@@ -124,9 +124,6 @@ def problems_of(props: Mapping[str, str]) -> dict[str, list[str]]:
     for name, text in _with_prefix(HINTS, props).items():
         if problem := _hints_problem(text):
             problems[f"{HINTS}{name}"] = [problem]
-    if (props.get("kconnect.max.records") or "").strip():
-        text = "cannot bound this connector: it would cut off records that dlt can only resume after together"
-        problems["kconnect.max.records"] = [f"{text}; limit what the source itself reads"]
     return problems
 
 

@@ -239,6 +239,7 @@ class PollKind(SourceKind):
             max_records=tuple(_share(max_records, count, n) for n in range(count)),
             max_duration_s=max_duration_s,
             plan_id=work.plan.plan_id,
+            at_offsets=self.commits_at_offsets,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
             retries=Retries.of(self._settings.config.common),
         )

@@ -25,6 +25,7 @@ from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
+from airflow_kconnect.runtime.source.together import Together
 from airflow_kconnect.runtime.source.variants import with_variants
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class PollSettings:
     :param max_duration_s: for how long each task may poll, counted from its first poll; None: no limit.
     :param stop_timeout_s: how long to wait for the final commit before `SourceTask.stop`.
     :param headers: writes the values of headers; otherwise they must be bytes.
+    :param at_offsets: whether a bound may end the task only after records with an offset.
     :param retries: of a `poll` that raises `RetriableError`.
     """
 
@@ -57,6 +59,7 @@ class PollSettings:
     stop_timeout_s: float
     headers: HeaderStage = RAW
     retries: Retries = NO_RETRIES
+    at_offsets: bool = False
 
 
 def polled(settings: PollSettings) -> BatchFrame:
@@ -196,13 +199,14 @@ class _HostedTask:
         held, handed, last_s = False, 0, time.monotonic()
         limit_s = self._settings.max_duration_s
         end_s = None if limit_s is None else last_s + limit_s
+        together = Together(self._settings.at_offsets)
         poll = RetriedPoll(self._task, self._settings.retries, end_s)
         while True:
             polled = poll()
             if polled is None:
                 break
-            taken = list(polled) if left is None else list(polled)[:left]
-            left = None if left is None else left - len(taken)
+            taken = together.taken(polled, left)
+            left = None if left is None else max(0, left - len(taken))
             waiting += taken
             self._uncommitted.extend(taken)
             self._acknowledge()
@@ -217,7 +221,7 @@ class _HostedTask:
                     yield []
                     held = False
                 handed, last_s = 0, now
-            if left == 0 or (end_s is not None and now >= end_s):
+            if not together.open and (left == 0 or (end_s is not None and now >= end_s)):
                 self.bound = Left.MAX_RECORDS if left == 0 else Left.MAX_DURATION
                 break
         if waiting:

@@ -44,6 +44,7 @@ class SourcePreview:
     ) -> None:
         self._settings, self._session, self._shown = settings, session, shown
         self._kind: SourceKind = kind_of(settings, connector, session)
+        self._kind.commits_at_offsets = False  # nothing is committed, so it may end anywhere
         props = settings.config.props
         parts = {key: text for key, text in props.items() if key.startswith(_PARTS)}
         self._plan = Plan({**parts, **shown.output}, _converters_of(settings.worker.props))

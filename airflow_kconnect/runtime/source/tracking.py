@@ -15,6 +15,7 @@ from airflow_kconnect.connect.java.json import canonical_json, partition_identit
 from airflow_kconnect.connect.written_ranges import merged
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.source.together import note
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Marker, marker_key, offset_key, offset_value
 
@@ -175,7 +176,7 @@ class OffsetTracking(Tracking):
             return
         opened, cut = set(self._open), 0
         for n, (partition, offset) in enumerate(self._positions(rows), 1):
-            _note_open(opened, partition, offset)
+            note(opened, partition, offset)
             cut = cut if opened else n
         yield from (part for part in (rows.slice(0, cut), rows.slice(cut)) if part.num_rows)
 
@@ -194,7 +195,7 @@ class OffsetTracking(Tracking):
         positions = list(self._positions(rows))
         self._last.update((p, o) for p, o in positions if p and o)
         for partition, offset in positions if self._at_offsets else ():
-            _note_open(self._open, partition, offset)
+            note(self._open, partition, offset)
 
     @staticmethod
     def _positions(rows: pa.RecordBatch) -> Iterator[tuple[str | None, str | None]]:
@@ -219,11 +220,3 @@ class OffsetTracking(Tracking):
 
     def finished(self) -> None:
         self._acks.finished()
-
-
-def _note_open(opened: set[str], partition: str | None, offset: str | None) -> None:
-    """A row of a source partition has come."""
-    if partition and offset:
-        opened.discard(partition)
-    elif partition:
-        opened.add(partition)

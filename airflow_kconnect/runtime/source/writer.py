@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.error_cells import END, PADDING, pack_error
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
-from airflow_kconnect.connect.run_end import Left
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.written_ranges import merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of, translated
@@ -225,20 +224,15 @@ class ChunkedWriter:
         """The last rows of a task are not committed if others that belong to them have not come: the next run reads all
         of them.
 
-        :raises ConnectError: they did not come because of a bound, or a mistake of the task.
+        :raises DataError: the task has ended on its own: they will not come.
         """
         partition, report = self._tracking.unfinished(), self._report
         if partition is None:
             return
         records = self._pending.rows
-        subject = f"connector {self._settings.pointer.connector}: the last {records:,} records"
         if report.bound is None:
             text = f"of source partition {partition} have no offset, and none came after them: an error of the task"
-            raise DataError(f"{subject} {text}")
-        if report.bound in set(Left):
-            bound = f"kconnect.{report.bound.replace('_', '.')}" + (".ms" if report.bound == Left.MAX_DURATION else "")
-            text = f"that had been read of source partition {partition} belong to others that the bound has cut off"
-            raise ConfigError({bound: [f"{subject} {text}, so they were not written: raise it, or remove it"]})
+            raise DataError(f"connector {self._settings.pointer.connector}: the last {records:,} records {text}")
         self._producer.abort()
         self._open_since, self._pending = None, _Pending()
         report.dropped += records

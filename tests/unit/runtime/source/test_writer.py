@@ -16,7 +16,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.source import ResumePoint
 from airflow_kconnect.connect.error_cells import DROPPED, END, PADDING, error_cell, stage_prefix
-from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
@@ -402,14 +402,7 @@ class TestCommitsAtOffsets:
     def test_records_without_a_source_partition_wait_for_nothing(self) -> None:
         assert self.told(polled((None, None))) == ["begin", "record", "commit"]
 
-    def test_what_a_bound_has_cut_off_is_an_error_and_not_written(self) -> None:
-        writing = Writing(poll=True, commits_at_offsets=True)
-        cut = polled((self.P0, None), error=f"{END}max_records")
-        with pytest.raises(ConfigError, match=r"kconnect.max.records.*the last 1 records"):
-            writing.write(polled((self.P0, None)), cut)
-        assert (writing.told[-1], writing.report.written) == ("abort", 0)
-
-    def test_what_other_ends_have_cut_off_is_left_to_the_next_task(self) -> None:
+    def test_what_another_end_has_cut_off_is_left_to_the_next_task(self) -> None:
         writing = Writing(poll=True, commits_at_offsets=True)
         writing.write(polled((self.P0, None)), polled((self.P0, None), error=f"{END}new shapes: {{}}"))
         report = writing.report

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.runtime.source.kinds import _share
 from airflow_kconnect.runtime.source.poll import _HostedTask
@@ -97,3 +99,35 @@ def test_each_task_may_deliver_at_least_one_record(
     max_records: int | None, count: int, shares: list[int | None]
 ) -> None:
     assert [_share(max_records, count, n) for n in range(count)] == shares
+
+
+class TestCommitsAtOffsets:
+    """A bound ends a task at the first record with an offset after it."""
+
+    @staticmethod
+    def polled(*numbered: int) -> list[SourceRecord]:
+        """Records 1, 2, ...; negative ones have no offset."""
+        return [
+            replace(record, source_offset=None) if n < 0 else record for n in numbered for record in records(abs(n))
+        ]
+
+    @staticmethod
+    def numbers(task: _HostedTask) -> list[list[int]]:
+        return [[int(record.value.removeprefix("value ")) for record in batch] for batch in task.batches()]
+
+    @pytest.mark.parametrize(
+        ("max_records", "expected"),
+        [(1, [[1, 2]]), (2, [[1, 2]]), (3, [[1, 2, 3, 4, 5]]), (5, [[1, 2, 3, 4, 5]]), (6, [[1, 2, 3, 4, 5, 6]])],
+        ids=str,
+    )
+    def test_of_records(
+        self, max_records: int, expected: list[list[int]], scripted: Scripted, settings: MakeSettings
+    ) -> None:
+        scripted(self.polled(-1, 2, -3), self.polled(-4, 5, 6), None)
+        task = _HostedTask(settings(max_records=(max_records,), at_offsets=True), 0)
+        assert self.numbers(task) == expected
+
+    def test_of_time(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(self.polled(-1), self.polled(-2), self.polled(3), self.polled(4))
+        task = _HostedTask(settings(max_duration_s=0, at_offsets=True), 0)
+        assert (self.numbers(task), task.bound) == ([[1, 2, 3]], Left.MAX_DURATION)
