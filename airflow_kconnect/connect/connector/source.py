@@ -136,6 +136,10 @@ class SourceConnector(Connector):
         """
         return None
 
+    def run_warnings(self) -> Sequence[str]:
+        """Called in the driver when all is committed: what the report of the run should warn of."""
+        return ()
+
     @classmethod
     def can_define_transaction_boundaries(cls, props: Mapping[str, str]) -> bool:
         """Whether ``transaction.boundary=connector`` is possible."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.dlt.reading import Page
 from airflow_kconnect.connectors.dlt.schemas import RowWriter, key_schema
 from airflow_kconnect.connectors.dlt.values import plain
@@ -86,6 +87,21 @@ def contents(resource: DltResource, page: Page, prefix: str, schema: ConnectSche
         return
     for item in page.items:
         yield Table(resource.name, resource.compute_table_schema(item, meta), None).content(prefix, item)
+
+
+def disposition_warning(name: str, resource: DltResource) -> RunWarning | None:
+    """What a resource does to its table in dlt, and a topic cannot do; None: records are appended, or have keys."""
+    hint: Any = resource.write_disposition
+    kind = hint.get("disposition") if isinstance(hint, Mapping) else hint
+    if kind == "replace":
+        text = f"resource {name} replaces its table in dlt (`write_disposition`), so each run writes all of its records"
+        return RunWarning(Kind.DOUBLED, f"{text} again: give it a cursor, or another one by `dlt.hints.{name}`")
+    if kind == "merge" and not (resource.has_other_dynamic_hints or resource.has_dynamic_table_name):
+        columns = resource.compute_table_schema()["columns"].values()
+        if not any(hints.get("primary_key") for hints in columns):
+            text = f"resource {name} merges rows in dlt (`write_disposition`), and has no primary key: its records have"
+            return RunWarning(Kind.CONFIGURATION, f"{text} no keys: set `primary_key` by `dlt.hints.{name}`")
+    return None
 
 
 def _merged(resource: DltResource, meta: Any) -> Any:

@@ -16,9 +16,11 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import ConnectSchema, Shape
+from airflow_kconnect.connect.run_warnings import RunWarning
 from airflow_kconnect.connect.validation.worker_keys import DLT_SOURCES
 from airflow_kconnect.connectors.dlt import settings
 from airflow_kconnect.connectors.dlt.loading import loaded
+from airflow_kconnect.connectors.dlt.records import disposition_warning
 from airflow_kconnect.connectors.dlt.schemas import declared_schema, key_schema
 from airflow_kconnect.connectors.dlt.settings import (
     ARGUMENTS,
@@ -92,6 +94,10 @@ class DltSourceConnector(PollSourceConnector):
         values = [Shape(schema) for schema, _ in self._schemas.values()]
         keys = [Shape(found) for schema, names in self._schemas.values() if (found := key_schema(schema, names))]
         return RecordShapes(tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(values)))
+
+    def run_warnings(self) -> list[RunWarning]:
+        resources = self._source.selected_resources.items()
+        return [warning for name, resource in resources if (warning := disposition_warning(name, resource))]
 
     @cached_property
     def _source(self) -> DltSource:

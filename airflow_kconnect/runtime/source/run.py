@@ -316,7 +316,10 @@ class SourceRun:
             resumed_plan=works[0].resumed,
             incomplete=[*self._left(outcomes[-1], reports, given_up=bool(last.given_up))],
             notes=notes,
-            warnings=[*settings.config.warnings, *planned, *waiting(last.notes)],
+            warnings=[
+                *(*settings.config.warnings, *planned, *waiting(last.notes)),
+                *(() if settings.dry_run else self._connector.run_warnings()),
+            ],
             durations_s=self._phases.durations(),
         )
 

@@ -102,6 +102,22 @@ def test_a_source_that_cannot_be_made_is_an_error_of_its_key(keys: dict[str, str
     assert text in error_of(**keys)
 
 
+@pytest.mark.parametrize(
+    ("function", "hints", "expected"),
+    [
+        ("whole", "{}", ["doubled: resource whole replaces its table"]),
+        ("values", "{}", []),
+        ("values", '{"write_disposition": "merge"}', ["configuration: resource values merges rows"]),
+        ("values", '{"write_disposition": "merge", "primary_key": "id"}', []),
+    ],
+)
+def test_a_report_warns_of_what_a_topic_cannot_do(function: str, hints: str, expected: list[str]) -> None:
+    own = {"dlt.source": f"{SOURCES}:{function}", f"dlt.hints.{function}": hints}
+    arguments = {"dlt.args.count_file": "/c"} if function == "whole" else {}
+    found = DltSourceConnector({"name": "d", **own, **arguments}).run_warnings()
+    assert [f"{warning.kind}: {warning}".partition(" in dlt")[0] for warning in found] == expected
+
+
 def test_secrets_are_not_shown() -> None:
     keys = {
         "dlt.source": "dlt.sources.sql_database:sql_table",
