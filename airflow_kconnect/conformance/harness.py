@@ -88,7 +88,7 @@ class SinkHarness(Harness):
         the sink wants other records, or has other converters than those for JSON and strings.
         """
         value: Any = {"id": number, "text": text}
-        if _has_schemas(self.config()):
+        if has_schemas(self.config()):
             value = {"schema": {"type": "struct", "fields": _FIELDS, "optional": False}, "payload": value}
         return str(number).encode(), json.dumps(value, ensure_ascii=False).encode()
 
@@ -122,10 +122,10 @@ def with_key_converter(config: Mapping[str, Any]) -> dict[str, Any]:
     return {"key.converter": _STRING, **config}
 
 
-def _has_schemas(config: Mapping[str, Any]) -> bool:
+def has_schemas(config: Mapping[str, Any]) -> bool:
+    """Whether a sink with this configuration reads values in JSON's envelopes with a schema."""
     converter = str(config.get("value.converter", "JsonConverter"))
-    enabled = str(config.get("value.converter.schemas.enable", "true")).lower()
-    return converter.endswith(("JsonConverter", ".Json")) and enabled != "false"
+    return converter.endswith("JsonConverter") and str(config.get("value.converter.schemas.enable")).lower() != "false"
 
 
 def _text(data: bytes | None) -> str:

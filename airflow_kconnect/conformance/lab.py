@@ -31,6 +31,7 @@ MAX_RECORDS = "kconnect.max.records"
 LIMIT_S = 180.0
 """How long a run may take."""
 
+Message = tuple[bytes | None, bytes | None]
 HarnessOf = Callable[[Path, str], Harness]
 
 
@@ -58,13 +59,18 @@ class Lab:
         return Runs(self.subject, self.worker, self.folder)
 
     @contextmanager
-    def trial(self, count: int = RECORDS) -> Iterator[Trial]:
-        """A connector with a name, a harness and this many records of its own."""
+    def trial(self, count: int = RECORDS, *, counted: bool = True) -> Iterator[Trial]:
+        """A connector with a name, a harness and this many records of its own.
+
+        :param counted: whether what arrives will be looked at. :raises Skipped: it cannot be.
+        """
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="trial-"))
         name = f"conformance-{uuid.uuid4().hex[:8]}"
         harness = self.new_harness(folder, name)
         try:
             trial = (SinkTrial if self.is_sink else SourceTrial)(self, harness, name)
+            if counted:
+                trial.check_countable()
             if count:
                 trial.add(count)
             yield trial
@@ -81,7 +87,7 @@ class Lab:
     @cached_property
     def claims(self) -> Guarantee:
         """What the connector claims with the configuration of its harness."""
-        with self.trial(0) as trial:
+        with self.trial(0, counted=False) as trial:
             props = {key: str(value) for key, value in trial.config.items()}
         connector = self.subject.connector
         if issubclass(connector, SourceConnector):
@@ -105,6 +111,16 @@ class Lab:
             arrived = Counter(map(trial.source.identity, records))
             values = None if expected is None else tuple(expected)
             return Reference(ended, records, arrived, trial.harness.topic, topics, took_s, values)
+
+    @cached_property
+    def usual_s(self) -> float:
+        """How long an undisturbed run takes."""
+        if not self.is_sink:
+            return self.reference.took_s
+        with self.trial() as trial:
+            begun_s = time.monotonic()
+            trial.run()
+            return time.monotonic() - begun_s
 
     def dice(self, check: str) -> random.Random:
         """The random choices of a check."""
@@ -145,6 +161,14 @@ class Trial:
 
     def _given(self) -> Mapping[str, Any]:
         return self.harness.config()
+
+    @property
+    def grows(self) -> bool:
+        """Whether there can be more records later."""
+        return True
+
+    def check_countable(self) -> None:
+        """:raises Skipped: what arrives cannot be looked at."""
 
     def add(self, count: int) -> None:
         """More records to move."""
@@ -193,8 +217,12 @@ class SourceTrial(Trial):
         self.source = harness
         self._begins = lab.topics.ends()
 
+    @property
+    def grows(self) -> bool:
+        return has(self.source, "add")
+
     def add(self, count: int) -> None:
-        if has(self.source, "add"):
+        if self.grows:
             self.source.add(count)
         self.added += count
 
@@ -222,24 +250,25 @@ class SinkTrial(Trial):
     def _given(self) -> Mapping[str, Any]:
         return {**with_key_converter(self.harness.config()), "topics": self.harness.topic}
 
+    def check_countable(self) -> None:
+        if not has(self.sink, "arrived"):
+            raise Skipped("what is in the target is not known: give the harness the method `arrived`")
+
     def add(self, count: int) -> None:
         self.add_texts([f"text {number}" for number in range(self.added, self.added + count)])
 
-    def add_texts(self, texts: list[str | None]) -> None:
-        """Records with these texts."""
+    def add_texts(self, texts: Sequence[str | None], changed: Callable[..., Message] = lambda *kept: kept) -> None:
+        """Records with these texts. :param changed: makes of their bytes what is written."""
         numbered = list(enumerate(texts, start=self.added))
-        self.write([self.sink.record(number, text) for number, text in numbered])
+        self.write([changed(*self.sink.record(number, text)) for number, text in numbered])
         self._expected.update(_canonical({"id": number, "text": text}) for number, text in numbered)
         self.added += len(texts)
 
-    def write(self, records: list[tuple[bytes | None, bytes | None]]) -> None:
+    def write(self, records: list[Message]) -> None:
         """Other records, which are not expected in the target."""
         self.lab.topics.write(self.sink.topic, records)
 
     def difference(self) -> Difference:
-        """:raises Skipped: it cannot be read back."""
-        if not has(self.sink, "arrived"):
-            raise Skipped("what is in the target is not known: give the harness the method `arrived`")
         arrived = Counter(_canonical(each) for each in self.sink.arrived())
         if all(each.isdigit() for each in arrived):
             return Difference.of(Counter({_number(each): n for each, n in self._expected.items()}), arrived)

@@ -7,15 +7,17 @@ from collections.abc import Callable, Sequence
 from airflow_kconnect.conformance.checks import Check, chosen
 from airflow_kconnect.conformance.findings import Finding, Verdict
 from airflow_kconnect.conformance.lab import Lab
+from airflow_kconnect.conformance.sink_checks import SINK_CHECKS
 from airflow_kconnect.conformance.source_checks import SOURCE_CHECKS
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
+from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError
 
 
 def checks_of(subject: Subject, only: Sequence[str] = ()) -> tuple[Check, ...]:
     """The checks for a connector. :raises ConfigError: there are none of these names."""
-    known = (*TASK_CHECKS, *SOURCE_CHECKS)
+    known = SINK_CHECKS if issubclass(subject.connector, SinkConnector) else (*TASK_CHECKS, *SOURCE_CHECKS)
     unknown = [name for name in only if not chosen(known, [name])]
     if unknown:
         names = ", ".join(check.name for check in known)

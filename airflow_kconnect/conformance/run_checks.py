@@ -1,0 +1,94 @@
+"""What sources and sinks have to do from run to run, also when runs are killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from airflow_kconnect.conformance.findings import Broken, Guarantee, Passed, Skipped
+from airflow_kconnect.conformance.lab import LIMIT_S, MAX_RECORDS, RECORDS, Lab, drained, succeeded
+from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
+
+_FIRST = RECORDS // 2
+_BOUNDS = (2, 3, 7)
+_INTERVAL = {"transaction.boundary": "interval", "transaction.boundary.interval.ms": "1"}
+_KILLS = 3
+
+
+def second_run(lab: Lab) -> Passed:
+    """A second run moves nothing, or only what is new."""
+    with lab.trial(0) as trial:
+        grows = trial.grows
+        trial.add(_FIRST if grows else RECORDS)
+        trial.run()
+        again = trial.run().written
+        if again:
+            text = f"a second run wrote {again} records that were there: a run has to resume from the committed offsets"
+            raise Broken(text, doubled=again)
+        if grows:
+            trial.add(RECORDS - _FIRST)
+            trial.run()
+        return trial.judged("after more records were added" if grows else "after a second run")
+
+
+def each_record(lab: Lab) -> Passed:
+    """A run resumes after each record: nothing depends on how records are grouped."""
+    with lab.trial() as trial:
+        drained(trial, 1)
+        return trial.judged("after runs of one record each")
+
+
+def bounds(lab: Lab) -> Passed:
+    """Runs with a bound move no more than it allows, and together all."""
+    for bound in _BOUNDS:
+        with lab.trial() as trial:
+            drained(trial, bound)
+            trial.judged(f"after runs of at most {bound} records")
+    return Passed(f"runs of at most {', '.join(map(str, _BOUNDS))} records moved each record once")
+
+
+def killed_at(point: str, where: str) -> Callable[[Lab], Passed]:
+    """A run that is killed at a failpoint, in the middle of its records, loses and doubles nothing."""
+
+    def look(lab: Lab) -> Passed:
+        with lab.trial() as trial:
+            reached = trial.killed_at(point, {MAX_RECORDS: str(_FIRST)})
+            trial.run()
+            if not reached:
+                raise Skipped("a run of this connector does not come there")
+            return trial.judged(f"after a kill {where}", may_double=True)
+
+    return look
+
+
+def killed_at_random(lab: Lab) -> Passed:
+    """Kills at random moments."""
+    dice = lab.dice("killed:random")
+    keys = {} if lab.is_sink else _INTERVAL
+    with lab.trial() as trial:
+        moments = [dice.uniform(0.1, lab.usual_s) for _ in range(_KILLS)]
+        for moment_s in moments:
+            with lab.runs.started({**trial.config, **keys}) as job:
+                if job.wait(moment_s) is None:
+                    job.kill()
+        trial.run()
+        shown = ", ".join(f"{moment_s:.2f}" for moment_s in moments)
+        return trial.judged(f"after kills {shown} s from the start", may_double=True)
+
+
+def two_runs(point: str) -> Callable[[Lab], Passed]:
+    """Of two runs at once the newer one wins, and the older one, which stood at a failpoint, adds nothing."""
+
+    def look(lab: Lab) -> Passed:
+        with lab.trial() as trial, lab.runs.started(trial.config, point) as older:
+            if not older.wait_for_failpoint(LIMIT_S):
+                raise Skipped("a run of this connector does not come to where the other could begin")
+            succeeded(trial.attempt())
+            older.reached.unlink()
+            code = trial.end_of(older).exit_code
+            passed = trial.judged("after two runs at once", may_double=True)
+            fenced = lab.is_sink or lab.claims is Guarantee.EXACTLY_ONCE
+            if fenced and code not in (EXIT_FENCED, EXIT_RETRIABLE):
+                raise Broken(f"the older of two runs ended with exit code {code}, although a newer one had taken over")
+            return passed
+
+    return look
