@@ -22,6 +22,7 @@ from airflow_kconnect.cli.local.demo import demo
 from airflow_kconnect.cli.local.registry import app as registry
 from airflow_kconnect.cli.local.spark import app as spark
 from airflow_kconnect.cli.migrate import migrate
+from airflow_kconnect.cli.new import new
 from airflow_kconnect.cli.operations.dlq import app as dlq
 from airflow_kconnect.cli.operations.offsets import app as offsets
 from airflow_kconnect.cli.operations.states import pause, resume, stop
@@ -55,7 +56,7 @@ app.add_typer(spark, name="spark")
 app.add_typer(tables, name="tables")
 app.add_typer(topic, name="topic")
 _CONNECTORS = "Connectors"
-_RUNNING = (demo, run, apply, validate, preview, conformance, doctor, migrate, rest, reference)
+_RUNNING = (demo, run, apply, validate, preview, new, conformance, doctor, migrate, rest, reference)
 _REGISTERED = (status, runs, describe, create, edit, config, delete, pause, resume, stop, restart, tasks, topics, lag)
 app.command("list", rich_help_panel=_CONNECTORS)(list_)
 for command in _REGISTERED:

@@ -33,6 +33,16 @@ class Arrived:
     key: bytes | None
     value: bytes | None
 
+    def plain(self) -> Any:
+        """The value as JSON data without the envelope that names its schema; a text if it is not JSON."""
+        try:
+            value = None if self.value is None else json.loads(self.value)
+        except ValueError:
+            return _text(self.value)
+        if isinstance(value, dict) and value.keys() == {"schema", "payload"}:
+            return value["payload"]
+        return value
+
 
 class Harness:
     """A connector under test, with data of its own. A new object is made for each check.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any
 
 from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.failing import failures
 from airflow_kconnect.conformance.findings import Broken, Difference, Passed, Skipped
-from airflow_kconnect.conformance.harness import Arrived
 from airflow_kconnect.conformance.lab import RECORDS, Lab
 from airflow_kconnect.conformance.run_checks import (
     bounds,
@@ -38,8 +39,8 @@ def runs(lab: Lab) -> Passed:
     if not reference.records:
         raise Broken("a run moved nothing, so there is nothing to compare: give the source some records")
     if reference.expected is not None:
-        wanted = Counter(json.dumps(value, sort_keys=True) for value in reference.expected)
-        Difference.of(wanted, Counter(map(_plain, reference.records))).judged("after a run", may_double=False)
+        arrived = _texts(record.plain() for record in reference.records)
+        Difference.of(_texts(reference.expected), arrived).judged("after a run", may_double=False)
     return Passed(f"{len(reference.records)} records in {reference.duration_s:.1f} s")
 
 
@@ -79,15 +80,8 @@ def bounded_time(lab: Lab) -> Passed:
     return Passed(f"a run without time ended after {took_s:.1f} s, and the next one moved the rest")
 
 
-def _plain(record: Arrived) -> str:
-    """A value as JSON data, without the envelope that names its schema."""
-    try:
-        value = None if record.value is None else json.loads(record.value)
-    except ValueError:
-        value = (record.value or b"").decode("utf-8", "backslashreplace")
-    if isinstance(value, dict) and value.keys() == {"schema", "payload"}:
-        value = value["payload"]
-    return json.dumps(value, sort_keys=True)
+def _texts(values: Iterable[Any]) -> Counter[str]:
+    return Counter(json.dumps(value, sort_keys=True) for value in values)
 
 
 SOURCE_CHECKS = (

@@ -1,0 +1,1 @@
+"""Packages to begin with: `kconnect new`."""
