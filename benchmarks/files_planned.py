@@ -33,14 +33,16 @@ def main(count: int, columns: int) -> None:
         return PlanContext(offsets, facts, None, None, lambda: 2, _no_spark, plan_splits=1000)
 
     def plan_all() -> int:
-        plans = 0
-        while (made := connector()).nothing_new(context()) is None:
-            for split in made.plan(context()).splits:
+        made = connector()
+        plans, more = 0, made.nothing_new(context()) is None
+        while more:
+            plan = made.plan(context())
+            for split in plan.splits:
                 identity = partition_identity(split.source_partition)
                 offsets[identity] = made.offset(split, split.end)
                 if (kept := made.facts(split)) is not None:
                     facts[identity] = kept
-            plans += 1
+            plans, more = plans + 1, plan.full
         return plans
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,9 @@
-"""What a place in a store of S3 takes: many files open at once, a large file, a long listing.
+"""What a place in a store of S3 takes: many files open at once, a large file, a long listing, files that are moved.
 
-    PYTHONPATH=. .venv/bin/python -m benchmarks.places [open | large | list]
+    PYTHONPATH=. .venv/bin/python -m benchmarks.places [open | large | list | move]
 
-Prints CPU seconds of this process, and megabytes of it. The store is S3Proxy, in a process of its own.
+Prints CPU seconds of this process, and megabytes of it. The store is S3Proxy, in a process of its own. Files are also
+moved in a folder.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 
 from airflow_kconnect.places.base import Place
+from airflow_kconnect.places.moving import Move, move_all
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3.place import S3Place
 from tests.support.stores import s3_store
@@ -75,9 +78,29 @@ def listing(place: Place) -> None:
     print(f"{files} listed: {_cpu_s() - cpu:.2f} CPU s, {time.monotonic() - clock:.2f} s by the clock")
 
 
+def moving(place: Place) -> None:
+    """1,000 small files, as by `finished.path`; then the same in a folder."""
+    assert isinstance(place, S3Place)
+    requests: Counter[str] = Counter()
+    for store in (place._s3, place._s3_once):
+        store.meta.events.register("before-call.s3", lambda model, **_: requests.update([model.name]))
+    with tempfile.TemporaryDirectory() as folder:
+        for source in (place, open_place(folder, {})):
+            for number in range(1000):
+                staging = source.stage(f"in/{number:04d}.csv")
+                staging.write(b"id\n1\n")
+                source.publish(staging.finish())
+            requests.clear()
+            files = list(source.files("in/"))
+            cpu, clock = _cpu_s(), time.monotonic()
+            moved = move_all(source, [Move(file, source, f"done/{file.name}") for file in files])
+            took = f"{_cpu_s() - cpu:.2f} CPU s, {time.monotonic() - clock:.2f} s by the clock"
+            print(f"{len(moved.files):,} files of {source.at.scheme} moved: {took}, {dict(requests)}")
+
+
 def main() -> None:
     """One of them, or all."""
-    every = {"open": many_open, "large": large, "list": listing}
+    every = {"open": many_open, "large": large, "list": listing, "move": moving}
     with tempfile.TemporaryDirectory() as folder, s3_store(Path(folder)) as store:
         place = open_place(f"{store.address}/place", store.settings)
         for name in sys.argv[1:] or every:
