@@ -81,7 +81,7 @@ def s3_client(own: S3Settings, patience: Patience) -> Any:
 
 
 def shared_client(own: S3Settings, patience: Patience) -> Any:
-    """A client of this process, so that its splits do not each log in and connect. It is not to be closed.
+    """A client for the tasks of this process, so that they do not each log in and connect. It is not to be closed.
 
     :raises ConfigError: see `s3_client`.
     """

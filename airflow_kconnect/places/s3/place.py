@@ -46,10 +46,14 @@ class S3Place(Place):
     def __init__(self, at: Address, settings: S3Settings) -> None:
         super().__init__(at)
         self._settings = settings
+        self._in_task = False
         self._base = f"{at.path}/" if at.path else ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in _CLIENTS}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _in_task=True)
 
     def check(self) -> None:
         """Tries each right that a run needs: an upload is begun and aborted, which no reader sees, and what is looked
@@ -178,16 +182,20 @@ class S3Place(Place):
 
     def close(self) -> None:
         for name in _CLIENTS:
-            vars(self).pop(name, None)  # others may be using it
+            if (client := vars(self).pop(name, None)) is not None and not self._in_task:
+                client.close()
 
     @cached_property
     def _s3(self) -> Any:
-        return shared_client(self._settings, Patience())
+        return self._client(Patience())
 
     @cached_property
     def _s3_once(self) -> Any:
         """Repeats no requests."""
-        return shared_client(self._settings, Patience(attempts=1))
+        return self._client(Patience(attempts=1))
+
+    def _client(self, patience: Patience) -> Any:
+        return (shared_client if self._in_task else s3_client)(self._settings, patience)
 
     @property
     def _bucket(self) -> dict[str, str]:
