@@ -94,6 +94,7 @@ class Shaping:
 class FileSettings:
     """How files are read; pickled.
 
+    :param charset_key: how the configuration calls the encoding.
     :param types: of columns, by their names; what is not there is found out, see `inference`.
     :param tolerant: whether bad rows and files are skipped.
     """
@@ -101,6 +102,7 @@ class FileSettings:
     format: str = AUTO
     compression: str = AUTO
     charset: str = "UTF-8"
+    charset_key: str = "file.charset"
     dialect: Dialect = Dialect()
     types: tuple[tuple[str, str], ...] = ()
     inference: str = SAMPLE

@@ -6,6 +6,7 @@ A file is a source partition. It is read as it was when the run was planned, and
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.frame import BatchFrame
     from airflow_kconnect.connectors.record_files.opening import Source
     from airflow_kconnect.connectors.record_files.planning import KnownTypes
+
+log = logging.getLogger(__name__)
 
 _PLAN_BYTES = 600_000
 """What a plan may say about its splits, so that it fits into a record of Kafka: names and columns may be long."""
@@ -165,10 +168,14 @@ class FilesSourceConnector(NativeSourceConnector):
         return None if selected.to_read or is_left else SourcePlan((), dict(selected.notes))
 
     def unread(self, context: PlanContext) -> list[str]:
-        """Names of files that a run would read; none is opened.
+        """Names of files that a run would read; none is opened. A folder may come with its first file.
 
         :raises DataError: one has changed, and the user must decide.
         """
+        try:
+            self.check_folder()
+        except ConfigError as error:
+            log.warning("%s; it is waited for", error)
         return [start.file.name for start in self._selected(context).to_read if start.begin is not None]
 
     def plan(self, context: PlanContext) -> SourcePlan:

@@ -65,17 +65,19 @@ def isolated(
     return pa.concat_arrays([first, second]), errors | {half + row: text for row, text in more.items()}
 
 
-def parsed(texts: pa.Array, type_: pa.DataType, name: str) -> tuple[pa.Array, Errors]:
+def parsed(
+    texts: pa.Array, type_: pa.DataType, name: str, charset_key: str = "file.charset"
+) -> tuple[pa.Array, Errors]:
     """Texts (BINARY, in UTF-8) as values of a type.
 
-    :param name: of the column, for errors.
+    :param name: of the column, for errors. :param charset_key: of the configuration, which says their encoding.
     """
 
     def parse(given: pa.Array) -> pa.Array:
         return typed(given.cast(pa.string()), type_)
 
     def why(given: pa.Array, error: Exception) -> str:
-        return f"`{name}` is {quoted(given[0].as_py())}, expected {_called(type_)}"
+        return f"`{name}` is {quoted(given[0].as_py())}, expected {_called(type_, charset_key)}"
 
     return isolated(texts, parse, type_, why)
 
@@ -117,11 +119,11 @@ def quoted(value: bytes | str | None, most: int = _QUOTED) -> str:
     return repr(text if len(text) <= most else f"{text[:most]}...")
 
 
-def _called(type_: pa.DataType) -> str:
+def _called(type_: pa.DataType, charset_key: str) -> str:
     if pa.types.is_decimal(type_):
         return f"a decimal with at most {type_.scale} digits after the point"
     if pa.types.is_string(type_):
-        return "UTF-8 (see `file.charset`)"
+        return f"UTF-8 (see `{charset_key}`)"
     return {pa.timestamp("us", tz="UTC"): "a timestamp (ISO 8601)", pa.date32(): "a date (ISO 8601)"}.get(
         type_, str(type_)
     )

@@ -137,7 +137,7 @@ class SpoolDirCsvSourceConnector(_WithSchemas):
         settings = super().settings()
         value = settings.shaping.value
         names = tuple(field.name for field in value.fields) if value is not None else ()
-        return replace(settings, dialect=dialect_of(self.values, names))
+        return replace(settings, dialect=dialect_of(self.values, names), charset_key="csv.file.charset")
 
 
 class SpoolDirJsonSourceConnector(_WithSchemas):

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from airflow_kconnect.connect.data import ConnectSchema
-from airflow_kconnect.connectors.record_files.config import STRINGS
-from airflow_kconnect.connectors.record_files.exactness import exact_type
+from airflow_kconnect.connectors.record_files.config import STRINGS, FileSettings
+from airflow_kconnect.connectors.record_files.exactness import exact_type, lost
 from airflow_kconnect.connectors.record_files.formats.base import Columns, RecordFormat, Rows
 from airflow_kconnect.connectors.record_files.formats.lines import BOM
 from airflow_kconnect.connectors.record_files.types import Description, arrow_of, described, schema_of
@@ -113,7 +113,7 @@ class CsvFormat(RecordFormat):
 
     def _rows(self, batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tuple[int, str]]) -> Rows:
         spaced = Errors() if self.settings.dialect.spaced_quotes else self._spaced(batch)
-        return _rows(batch, fields, wrong, spaced)
+        return _rows(batch, fields, wrong, spaced, self.settings)
 
     def _spaced(self, batch: pa.RecordBatch) -> Errors:
         """Rows with a value that begins with spaces and a quote."""
@@ -241,13 +241,21 @@ def _take_until(bad: list[tuple[int, str]], first: int, good: int) -> list[tuple
     return taken
 
 
-def _rows(batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tuple[int, str]], bad: Errors) -> Rows:
+def _rows(
+    batch: pa.RecordBatch,
+    fields: Sequence[pa.Field],
+    wrong: Sequence[tuple[int, str]],
+    bad: Errors,
+    settings: FileSettings,
+) -> Rows:
     """:param wrong: rows that are not in the batch, by their places among its rows. :param bad: rows that are."""
-    columns, errors = [], Errors(bad)
+    columns, errors, given = [], Errors(bad), dict(settings.types)
     for field, texts in zip(fields, batch.columns, strict=True):
-        values, problems = parsed(texts, field.type, field.name)
+        values, problems = parsed(texts, field.type, field.name, settings.charset_key)
         columns.append(values)
         errors = problems | errors
+        if field.name not in given:
+            errors = {int(row): _lost(field, texts[int(row)].as_py()) for row in lost(texts, values)} | errors
     mask = np.zeros(batch.num_rows, bool)
     mask[list(errors)] = True
     values = pa.StructArray.from_arrays(columns, fields=list(fields), mask=pa.array(mask))
@@ -258,3 +266,8 @@ def _rows(batch: pa.RecordBatch, fields: Sequence[pa.Field], wrong: Sequence[tup
     moved = np.flatnonzero(places)
     taken = values.take(pa.array(np.cumsum(places) - 1, mask=~places))
     return Rows(taken, {int(moved[row]): text for row, text in errors.items()} | dict(wrong))
+
+
+def _lost(field: pa.Field, text: bytes) -> str:
+    why = f"`{field.name}` is {quoted(text)}, which would lose something as {described(field.type)}"
+    return f"{why}, the type that a sample has suggested: give the column a type (`schema.types`)"

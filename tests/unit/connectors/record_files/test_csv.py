@@ -159,6 +159,31 @@ def test_dialects(runs: Runs, content: str, keys: dict[str, Any], expected: list
     assert (runs.read(**keys), runs.errors) == (expected, [])
 
 
+@pytest.mark.parametrize(
+    ("first", "later", "kept"),
+    [
+        ("1", ["007", "-0", " 08"], ["0", "7", "-5", " 5"]),
+        ("1.5", ["007.5", "0.1234567890123456789", "1e-400"], ["0.5", "-0.5", "0", "1.10", "NaN", "1e3"]),
+        ("true", ["0", "1"], ["FALSE"]),
+        ("2026-11-26T12:00:00", ["2026-11-26T12:00:00.123456"], ["2026-11-26T12:00:00.123"]),
+    ],
+)
+def test_what_would_lose_something_in_a_type_that_an_earlier_sample_has_suggested_is_a_bad_row(
+    runs: Runs, first: str, later: list[str], kept: list[str]
+) -> None:
+    runs.put("a.csv", f"a\n{first}\n")
+    runs.put("b.csv", "a\n" + "".join(f"{text}\n" for text in [*later, *kept]))
+    assert len(runs.read()) == 1 + len(kept)
+    assert len(runs.errors) == len(later)
+    assert f"row 1: `a` is '{later[0]}', which would lose something as " in runs.errors[0]
+    assert "give the column a type (`schema.types`)" in runs.errors[0]
+
+
+def test_a_type_that_is_given_is_taken_as_it_is(runs: Runs) -> None:
+    runs.put("a.csv", "a,b\n007,007\n")
+    assert runs.read(schema_types="a:int64,b:string") == [{"a": 7, "b": "007"}]
+
+
 def test_tsv_has_tabs(runs: Runs) -> None:
     runs.put("a.tsv", "a\tb\n1\tx,y\n")
     assert runs.read() == [{"a": 1, "b": "x,y"}]

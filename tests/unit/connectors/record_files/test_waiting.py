@@ -37,3 +37,14 @@ def test_each_look_closes_what_it_has_opened(runs: Runs, monkeypatch: pytest.Mon
     with pytest.raises(DataError):
         look(runs)
     assert len(closed) == 2
+
+
+def test_a_folder_that_is_missing_is_waited_for_and_named_in_the_log(
+    runs: Runs, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs.folder.rmdir()
+    assert not look(runs).met
+    assert f"there is no folder {runs.folder}; it is waited for" in caplog.text
+    runs.folder.mkdir()
+    runs.put("a.csv", "a\n1\n")
+    assert look(runs).met

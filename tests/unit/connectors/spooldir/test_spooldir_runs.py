@@ -37,6 +37,12 @@ def test_columns_without_header_are_fields_of_the_schema_in_their_order(runs: Sp
     assert runs.keys == [{"id": 1}, {"id": 2}]
 
 
+def test_what_is_not_in_the_encoding_names_the_key_of_this_connector(runs: SpoolDir) -> None:
+    runs.put("a.csv", b"1,\xf6\n")
+    assert runs.values(SCHEMAS, ALL) == []
+    assert runs.errors[0].endswith("expected UTF-8 (see `csv.file.charset`)")
+
+
 def test_files_that_were_read_are_moved_and_not_read_again(runs: SpoolDir) -> None:
     runs.put("a.csv", "1,x\n")
     assert len(runs.values(SCHEMAS)) == 1
