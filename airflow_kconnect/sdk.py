@@ -56,6 +56,7 @@ from airflow_kconnect.connect.connector.task import (
     SourceOffset,
     SourceTask,
     SourceTaskContext,
+    TransactionContext,
 )
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
@@ -215,6 +216,7 @@ __all__ = [
     "SplitWriter",
     "Tidied",
     "TopicPartition",
+    "TransactionContext",
     "Transformation",
     "Type",
     "Union",

@@ -73,7 +73,7 @@ class RecordFrame:
     :param carried: other columns that are passed through unchanged (``split``, ``progress``, ``kafka_offset``,
         ``error`` ...).
     :param replayed_offset: name of a long column with the offsets that records had before they became dead letters:
-        ``kafka_offset`` then is that of the dead letter. None: they are no dead letters.
+        ``kafka_offset`` then is that of the dead letter. None: they are not dead letters.
     """
 
     df: DataFrame

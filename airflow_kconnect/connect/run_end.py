@@ -40,7 +40,7 @@ _TEXTS: Mapping[Left, str] = {
     Left.MAX_DURATION: "`kconnect.max.duration.ms` ended this run; the next one continues",
     Left.MORE: "the plan of this run did not hold everything; the next one continues",
     Left.RESUMED: "this run has finished what an earlier one had planned; the next one looks for what is new",
-    Left.HELD_BACK: "rows wait for open transactions of the source; a later run reads them",
+    Left.HELD_BACK: "rows wait for the end of transactions of the source; a later run reads them",
     Left.GIVEN_UP: "files or tables were replaced or removed while they were read",
     Left.NOT_COMMITTED: "the sink does not commit yet what it was given; the next run gives it that again",
     Left.PAUSED: "a task of the sink takes no more records in this run; the next one gives it the rest",

@@ -14,20 +14,64 @@ from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicParti
 SourceOffset = dict[str, Any]
 
 
+class TransactionContext:
+    """Says where the transactions of a source task end, if ``transaction.boundary`` is ``connector``: as
+    ``TransactionContext`` of Connect. Called in `SourceTask.poll`, or before it.
+    """
+
+    def __init__(self) -> None:
+        self._batch: set[bool] = set()
+        self._records: dict[int, tuple[SourceRecord, set[bool]]] = {}
+
+    def commit_transaction(self, record: SourceRecord | None = None) -> None:
+        """Commit after this record; None: after all records that the next `poll` to return returns."""
+        self._ends_of(record).add(True)
+
+    def abort_transaction(self, record: SourceRecord | None = None) -> None:
+        """The same, but no reader sees the records of the transaction: only their offsets are committed."""
+        self._ends_of(record).add(False)
+
+    def _ends_of(self, record: SourceRecord | None) -> set[bool]:
+        return self._batch if record is None else self._records.setdefault(id(record), (record, set()))[1]
+
+    def taken(self, record: SourceRecord | None = None) -> bool | None:
+        """Whether to commit after the record, or after the batch; None: no transaction ends there. Called by the run,
+        once for each.
+
+        :raises DataError: the task wants both.
+        """
+        if record is None:
+            ends, self._batch = self._batch, set()
+        else:
+            _, ends = self._records.pop(id(record), (record, set()))
+        if len(ends) > 1:
+            where = "batch" if record is None else f"record of source partition {record.source_partition}"
+            raise DataError(
+                f"a task has asked to commit and to abort the transaction at the same {where}: decide for one"
+            )
+        return next(iter(ends), None)
+
+
 @dataclass(frozen=True)
 class SourceTaskContext:
     """What a source task can query from its run.
 
     :param configs: the task's configuration.
-    :param offsets: source partition (`partition_identity`) -> committed offset. Read after fencing: it is final.
+    :param committed: source partition (`partition_identity`) -> committed offset. Read after fencing: it is final.
+    :param transaction_context: None unless the task is to say where transactions end, as in Connect.
     """
 
     configs: Mapping[str, str]
-    offsets: Mapping[str, SourceOffset] = field(default_factory=dict)
+    committed: Mapping[str, SourceOffset] = field(default_factory=dict)
+    transaction_context: TransactionContext | None = None
 
     def offset(self, source_partition: Mapping[str, Any]) -> SourceOffset | None:
         """The committed offset of a source partition, or None if nothing was ever committed for it."""
-        return self.offsets.get(partition_identity(source_partition))
+        return self.committed.get(partition_identity(source_partition))
+
+    def offsets(self, source_partitions: Iterable[Mapping[str, Any]]) -> list[SourceOffset | None]:
+        """The same for several of them, in their order."""
+        return [self.offset(partition) for partition in source_partitions]
 
 
 class SourceTask(ABC):

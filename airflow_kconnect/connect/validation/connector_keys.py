@@ -71,8 +71,8 @@ _DOCS = {
     "errors.deadletterqueue.context.headers.enable": "Whether headers say where and why a record failed.",
     "topic.creation.groups": "Groups of settings for the topics that the connector creates; the first match wins.",
     "exactly.once.support": "`required`: refuse a configuration that cannot be exactly once; or `requested`.",
-    "transaction.boundary": "`interval`: a long split commits every `transaction.boundary.interval.ms`. `poll` and "
-    "`connector` mean the same here.",
+    "transaction.boundary": "`interval`: a long split commits every `transaction.boundary.interval.ms`, and `poll` "
+    "means the same here. `connector`: tasks of a connector in Python that supports it say where transactions end.",
     "transaction.boundary.interval.ms": "How often a long split commits, in ms; default here: 10 s.",
     "offsets.storage.topic": "An offsets topic for this connector alone; default: the worker's.",
     "topics": "Topics to read, comma-separated.",

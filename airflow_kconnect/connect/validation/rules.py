@@ -297,7 +297,8 @@ def _warn_of_ignored(inspection: Inspection) -> None:
 def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> None:
     """Keys that have an effect, but not the same as in Connect."""
     boundary = inspection.props.get("transaction.boundary", "interval").lower()
-    if inspection.kind == "source" and boundary != "interval":
+    by_tasks = boundary == "connector" and issubclass(plugin, PollSourceConnector) and inspection.worker.exactly_once
+    if inspection.kind == "source" and boundary != "interval" and not by_tasks:
         text = "a long split commits every `transaction.boundary.interval.ms`, as with `interval`"
         inspection.warnings.append(f"`transaction.boundary` {boundary} has no effect: {text}")
     most = inspection.value("tasks.max") or 1

@@ -42,6 +42,8 @@ class SourceKind(ABC):
     poll: bool
     commits_at_offsets = False
     """See `PollSourceConnector.commits_at_offsets`."""
+    own_transactions = False
+    """Whether tasks say where transactions end: then they do not end by time."""
 
     def __enter__(self) -> None:
         return None
@@ -198,7 +200,9 @@ class PollKind(SourceKind):
 
     def __init__(self, settings: RunSettings, connector: PollSourceConnector, session: LazySession) -> None:
         self._settings, self._connector, self._session = settings, connector, session
-        self.commits_at_offsets = connector.commits_at_offsets()
+        boundary = str(settings.config.common.get("transaction.boundary")).lower()
+        self.own_transactions = boundary == "connector" and settings.exactly_once
+        self.commits_at_offsets = self.own_transactions or connector.commits_at_offsets()
 
     def plan(self, view: OffsetView) -> Work:
         return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
@@ -242,6 +246,7 @@ class PollKind(SourceKind):
             at_offsets=self.commits_at_offsets,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
             retries=Retries.of(self._settings.config.common),
+            transactions=self.own_transactions,
         )
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:

@@ -196,7 +196,7 @@ class Mover:
             constant_topic=frame.constant_topic,
             topic_creation=settings.topic_creation,
             internal_topics=internal_topics_of(settings.worker).and_(settings.offset_topic),
-            chunk_ms=settings.chunk_ms,
+            chunk_ms=0 if self._kind.own_transactions else settings.chunk_ms,
             deadline_epoch_s=self._deadline,
             poll=self._kind.poll,
             commits_at_offsets=self._kind.commits_at_offsets,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from airflow_kconnect.connect.connector.source import Offset, RecordShapes
-from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext
+from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext, TransactionContext
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
-from airflow_kconnect.connect.error_cells import END, PADDING, error_cell, stage_prefix
+from airflow_kconnect.connect.error_cells import DROPPED, END, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line, named
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
@@ -26,6 +26,7 @@ from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from airflow_kconnect.runtime.source.together import Together
+from airflow_kconnect.runtime.source.transactions import AbortedRecord, Transactions
 from airflow_kconnect.runtime.source.variants import with_variants
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class PollSettings:
     :param headers: writes the values of headers; otherwise they must be bytes.
     :param at_offsets: whether a bound may end the task only after records with an offset.
     :param retries: of a `poll` that raises `RetriableError`.
+    :param transactions: whether the tasks say where transactions end.
     """
 
     task_class: type[SourceTask]
@@ -60,6 +62,7 @@ class PollSettings:
     headers: HeaderStage = RAW
     retries: Retries = NO_RETRIES
     at_offsets: bool = False
+    transactions: bool = False
 
 
 def polled(settings: PollSettings) -> BatchFrame:
@@ -174,6 +177,9 @@ class _HostedTask:
         self._settings, self._index = settings, index
         self._acks = AckReader(settings.plan_id, index)
         self._task = settings.task_class()
+        self._context = TransactionContext() if settings.transactions else None
+        self._transactions = None if self._context is None else Transactions(self._context)
+        self._together = Together(settings.at_offsets)
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
         self.bound: Left | None = None
@@ -183,7 +189,7 @@ class _HostedTask:
         """The polled records, in lists; an empty list: pass on now what Spark may still hold."""
         props = self._settings.configs[self._index]
         try:
-            self._task.initialize(SourceTaskContext(props, self._settings.offsets))
+            self._task.initialize(SourceTaskContext(props, self._settings.offsets, self._context))
             self._task.start(props)
             yield from self._poll_all()
         except BaseException:
@@ -199,19 +205,17 @@ class _HostedTask:
         held, handed, last_s = False, 0, time.monotonic()
         limit_s = self._settings.max_duration_s
         end_s = None if limit_s is None else last_s + limit_s
-        together = Together(self._settings.at_offsets)
         poll = RetriedPoll(self._task, self._settings.retries, end_s)
         while True:
             polled = poll()
             if polled is None:
                 break
-            taken = together.taken(polled, left)
+            taken = self._taken(polled, left)
             left = None if left is None else max(0, left - len(taken))
             waiting += taken
-            self._uncommitted.extend(taken)
             self._acknowledge()
             now = time.monotonic()
-            due = now - last_s >= _HAND_ON_S
+            due = now - last_s >= _HAND_ON_S or (self._transactions is not None and bool(taken))
             if waiting and (due or len(waiting) >= _BATCH_ROWS):
                 yield waiting
                 waiting, held, handed = [], True, handed + len(waiting)
@@ -221,11 +225,30 @@ class _HostedTask:
                     yield []
                     held = False
                 handed, last_s = 0, now
-            if not together.open and (left == 0 or (end_s is not None and now >= end_s)):
+            if not self._is_open and (left == 0 or (end_s is not None and now >= end_s)):
                 self.bound = Left.MAX_RECORDS if left == 0 else Left.MAX_DURATION
                 break
         if waiting:
             yield waiting
+        if self.bound is None and self._transactions is not None and self._is_open:
+            self.bound = Left.HELD_BACK
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the task must not be stopped by a bound now."""
+        return self._together.open if self._transactions is None else self._transactions.is_open
+
+    def _taken(self, polled: Sequence[SourceRecord], left: int | None) -> list[SourceRecord]:
+        """What can be passed on, of these records or earlier ones: at most `left`, but what belongs together."""
+        if self._transactions is None:
+            taken = self._together.taken(polled, left)
+            self._uncommitted.extend(taken)
+            return taken
+        whole: list[SourceRecord] = []
+        for records, as_written in self._transactions.ended(polled):
+            self._uncommitted.extend(records)
+            whole += as_written
+        return whole
 
     def _acknowledge(self) -> bool:
         """Call back for committed records; returns whether there will be no more."""
@@ -266,7 +289,10 @@ def _arrow(
         "headers": [cell for cell, _ in headers],
         "source_partition": [_json_or_none(r.source_partition) for r in records],
         "source_offset": [_json_or_none(r.source_offset) for r in records],
-        "error": [error for _, error in headers],
+        "error": [
+            DROPPED if isinstance(record, AbortedRecord) else error
+            for record, (_, error) in zip(records, headers, strict=True)
+        ],
     }
     data |= _part("key", shapes.keys, [(r.key_schema, r.key) for r in records])
     data |= _part("value", shapes.values, [(r.value_schema, r.value) for r in records])

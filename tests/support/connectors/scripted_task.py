@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from airflow_kconnect.connect.connector.source import RecordShapes
 from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext
@@ -32,7 +32,7 @@ def numbers(batches: Iterator[list[SourceRecord]]) -> list[list[int]]:
 class ScriptedTask(SourceTask):
     """Polls what the script says; writes down what is called."""
 
-    script: ClassVar[list[Sequence[SourceRecord] | Exception | None]] = []
+    script: ClassVar[list[Sequence[SourceRecord] | Exception | Callable[[SourceTaskContext], Any] | None]] = []
     calls: ClassVar[list[str]] = []
 
     def initialize(self, context: SourceTaskContext) -> None:
@@ -47,7 +47,7 @@ class ScriptedTask(SourceTask):
         polled = self.script.pop(0) if self.script else None
         if isinstance(polled, Exception):
             raise polled
-        return polled
+        return polled(self.context) if callable(polled) else polled
 
     def commit_record(self, record: SourceRecord) -> None:
         assert record.source_offset

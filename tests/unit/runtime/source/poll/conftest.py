@@ -21,7 +21,7 @@ from tests.support.connectors.scripted_task import ID, SHAPES, MakeSettings, Scr
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """`scripted(polled, polled, ...)` sets what `ScriptedTask` polls; returns the list of its calls."""
 
-    def prepare(*script: Sequence[SourceRecord] | Exception | None) -> list[str]:
+    def prepare(*script: Sequence[SourceRecord] | Exception | Callable[..., Any] | None) -> list[str]:
         monkeypatch.setattr(ScriptedTask, "script", list(script))
         monkeypatch.setattr(ScriptedTask, "calls", [])
         return ScriptedTask.calls
