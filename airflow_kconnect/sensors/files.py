@@ -19,7 +19,8 @@ class NewFilesSensor(ConnectorSensor):
         NewFilesSensor(task_id="arrived", connector=SOURCE, mode="reschedule")
 
     Files are listed, in a folder or in a store, and compared with the connector's committed offsets; none is opened. A
-    folder must be visible where the sensor runs, with `deferrable` on the triggerer. The task returns
+    folder must be visible where the sensor runs, with `deferrable` on the triggerer; one that is missing is waited for,
+    and named in the log each time. The task returns
     `{"connector", "files", "names"}`: how many there are, and the first 20 of them.
 
     The task fails, and is not retried, if a file has changed since it was read and `on.changed` is `fail`.

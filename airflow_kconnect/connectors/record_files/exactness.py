@@ -1,7 +1,7 @@
 """Types that a sample of texts suggests, as far as no text would lose anything in them; else the column is a string.
 
-A later text that would is found, too: it must not become another value unnoticed. What is usual is told from the rest
-by beginnings and lengths, which takes a fraction of the time in which it is read.
+A later text that would is found, too: it must not become another value unnoticed. That all are usual is seen by their
+beginnings and lengths, which takes a fraction of the time in which they are read.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _keeps(texts: pa.StringArray, type_: pa.DataType) -> pa.BooleanArray:
 
 
 def _keep_digits(texts: pa.StringArray) -> pa.BooleanArray:
-    """:raises pa.ArrowInvalid: one is no number."""
+    """:raises pa.ArrowInvalid: one is not a number."""
     digits = pc.replace_substring_regex(texts, r"[eE].*|[-.\s]", "")
     digits = pc.utf8_rtrim(pc.utf8_ltrim(digits, "0"), "0")
     values = pc.utf8_trim_whitespace(texts).cast(pa.float64())
