@@ -22,7 +22,7 @@ def second_run(lab: Lab) -> Passed:
         trial.run()
         again = trial.run().written
         if again:
-            text = f"a second run wrote {again} records that were there: a run has to resume from the committed offsets"
+            text = f"a second run wrote {again} of the records again: a run has to resume from the committed offsets"
             raise Broken(text, doubled=again)
         if grows:
             trial.add(RECORDS - _FIRST)

@@ -124,7 +124,9 @@ def same_again(lab: Lab) -> Passed:
                 offset = json.dumps(record.source_offset)
                 _same(_polled(connector, props, json.loads(json.dumps(reached))), first, number, f"after {offset}")
                 tried += 1
-    return Passed(f"tasks that start after each of {tried} records deliver the next one")
+    if not tried:
+        raise Skipped("its records have no offsets")
+    return Passed(f"tasks that start after each of {tried} offsets deliver the next record")
 
 
 def _same(again: Polled, first: Polled, after: int, where: str) -> None:

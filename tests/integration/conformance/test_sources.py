@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ WRONG_TASKS = [
     (lines.NeverCaughtUp, "poll", "return None once all is read"),
 ]
 WRONG_RUNS = [
-    (lines.IgnoresOffsets, "second-run", "wrote 5 records that were there"),
+    (lines.IgnoresOffsets, "second-run", "wrote 5 of the records again"),
     (lines.SkipsARecord, "killed:before-final-commit", "1 record is (null: "),
     (lines.TimesInValues, "repeats", "leave it out in the harness' `identity(record)`"),
     (lines.HidesErrors, "errors", "ended a run with exit code 1 and not 3: raise RetriableError"),
@@ -71,6 +72,14 @@ def test_a_source_that_is_wrong_from_run_to_run_fails_for_its_reason(
 def test_a_right_source_passes(find: Find, check: str) -> None:
     finding = find(Lines, LinesHarness, check)
     assert finding.status is Status.PASSED, finding
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("check", ["offsets", "same-again", "schemas", "second-run", "killed:during-commit"])
+def test_the_page_shows_what_is_found(find: Find, check: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "conformance.md").read_text(encoding="utf-8")
+    finding = find(lines.ResumesAtTheRecord, LinesHarness, check)
+    assert f"{check} {finding.status} {finding.text}" in " ".join(page.split())
 
 
 @pytest.mark.exhaustive
