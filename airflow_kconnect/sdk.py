@@ -109,6 +109,8 @@ from airflow_kconnect.converters.base import (
 )
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import spark_type
+from airflow_kconnect.functions.positions import State
+from airflow_kconnect.functions.source import Record, source
 from airflow_kconnect.transforms.base import (
     Change,
     Part,
@@ -187,6 +189,7 @@ __all__ = [
     "Predicate",
     "Range",
     "Recommender",
+    "Record",
     "RecordError",
     "RecordFrame",
     "RecordShapes",
@@ -214,6 +217,7 @@ __all__ = [
     "SparkNeeds",
     "Split",
     "SplitWriter",
+    "State",
     "Tidied",
     "TopicPartition",
     "TransactionContext",
@@ -241,6 +245,7 @@ __all__ = [
     "set_part",
     "set_topic",
     "single",
+    "source",
     "spark_type",
     "struct",
     "union_of",

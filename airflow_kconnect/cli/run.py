@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from airflow_kconnect.cli.connectors.arguments import Folder, NamesOrFiles
+from airflow_kconnect.cli.connectors.given import plugin_of
 from airflow_kconnect.cli.running.group import Members, run_many
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
 from airflow_kconnect.cli.worker import Master, Servers, SparkSettings, WorkerFile
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.group import MAX_PARALLEL
+from airflow_kconnect.connect.plugin_files import PluginFile
+from airflow_kconnect.connect.plugins import registry
 
 
 def run(
@@ -29,6 +34,25 @@ def run(
     max_parallel: Annotated[
         int, typer.Option("--max-parallel", min=1, help="Of several connectors: how many run at once.")
     ] = MAX_PARALLEL,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plugin",
+            metavar="FILE.py[:NAME]",
+            help="A file with plug-ins, which configurations may name as FILE.NAME. With a name that connector is run, "
+            "even without a configuration.",
+            show_default=False,
+        ),
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A key of the connector, in place of what its configuration has.",
+            show_default=False,
+        ),
+    ] = None,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
     master: Master = "local[*]",
@@ -52,7 +76,7 @@ def run(
     """Run connectors once: move what is new since their last runs, then end.
 
     Examples: `kconnect run orders.json`, `kconnect run orders returns.json --master 'local[4]'`,
-    `kconnect run --folder connectors/ --max-parallel 8`
+    `kconnect run --folder connectors/ --max-parallel 8`, `kconnect run --plugin my_source.py:orders --set topic=orders`
 
     NAME is a registered connector, whose configuration is in the worker's `config.storage.topic`; a file that exists
     wins over a name. The configuration is checked first, and all its errors are shown. Source connectors continue from
@@ -68,11 +92,27 @@ def run(
     if again and replay is None:
         raise typer.BadParameter("is for replays: name the interval with --replay", param_hint="--again")
     options = RunOptions(worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose,
-                         interval=replay, again=again, dry_run=dry_run)  # fmt: skip
-    names = connectors or []
+                         interval=replay, again=again, dry_run=dry_run, keys=keys or ())  # fmt: skip
+    names = [*(connectors or []), *with_plugins(plugin or [])]
     if not names and folder is None and group is None:
         raise typer.BadParameter("name a connector, or several with --folder or --group", param_hint="NAME|FILE")
+    if keys and (len(names) != 1 or folder is not None or group is not None):
+        raise typer.BadParameter("is about one connector", param_hint="--set")
     if len(names) == 1 and folder is None and group is None:
         run_once(names[0], options)
     else:
         run_many(Members(names, folder, group, max_parallel), options)
+
+
+def with_plugins(plugins: list[str]) -> list[str]:
+    """Have the plug-ins of files; those that are named are connectors to run. Ends the command if there is none."""
+    named = []
+    for text in plugins:
+        if plugin_of(text) is not None:
+            named.append(text)
+            continue
+        try:
+            registry().add(PluginFile.read(Path(text)))
+        except ConfigError as error:
+            raise typer.BadParameter(str(error), param_hint="--plugin") from None
+    return named

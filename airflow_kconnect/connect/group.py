@@ -42,6 +42,11 @@ class GroupSpec:
         """The connectors, in the order of their runs."""
         return [name_of(run.config) for run in self.runs]
 
+    @property
+    def configs(self) -> list[Mapping[str, Any]]:
+        """Of its connectors."""
+        return [run.config for run in self.runs]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data, as `of` reads it. The worker that all runs have is there once."""
         runs = [asdict(run) for run in self.runs]

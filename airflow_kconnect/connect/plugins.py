@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from airflow_kconnect.connect.config.validators import invalid
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
+from airflow_kconnect.connect.plugin_files import FileEntryPoint, PluginFile, of_environment
 from airflow_kconnect.connect.validation.foreign_classes import advice
 
 if TYPE_CHECKING:
@@ -133,6 +134,10 @@ class PluginRegistry:
         names = (name for name, targets in self._groups.get(group, {}).items() if target in targets)
         return next(names, f"{plugin.__module__}.{plugin.__qualname__}")
 
+    def installed_as(self, group: str, target: str) -> str | None:
+        """The name of what an entry point names as `target`, ``module:attribute``; None: there is no such one."""
+        return next((name for name, targets in self._groups.get(group, {}).items() if target in targets), None)
+
     def version(self, group: str, name: str) -> str | None:
         """The version of a plugin: Connect's for a class of Connect, since that is what it behaves as, else its own.
 
@@ -190,6 +195,19 @@ class PluginRegistry:
         elsewhere = next((f"a {_SUFFIXES[other].lower()}" for other in others if other in _SUFFIXES), None)
         return advice(name, known or self.names(group), elsewhere)
 
+    def add(self, file: PluginFile) -> None:
+        """Have the plug-ins of a file, too. :raises ConfigError: it is not Python."""
+        for group, entry_point in file.entry_points():
+            self._groups.setdefault(group, {}).setdefault(entry_point.name, {})[entry_point.value] = entry_point
+
+    def files_of(self, names: Iterable[str]) -> list[PluginFile]:
+        """The files that have plug-ins with one of these names, which another process needs to find them."""
+        wanted = set(names)
+        groups = [(group, full) for group, known in self._groups.items() for full in known]
+        used = [(group, full) for group, full in groups if wanted & {full, *_aliases(group, full)}]
+        points = [point for group, full in used for point in self._groups[group][full].values()]
+        return list(dict.fromkeys(point.file for point in points if isinstance(point, FileEntryPoint)))
+
     def _find(self, group: str, name: str, key: str) -> type[Any]:
         full_name = self.resolve(group, name, key=key)
         targets = self._groups[group][full_name]
@@ -204,6 +222,7 @@ class PluginRegistry:
         except Exception as error:
             text = f"{full_name} is installed, but {entry_point.value} cannot be imported: {in_one_line(error)}"
             raise ConfigError({key: [text]}) from error
+        loaded = getattr(loaded, "plugin_class", loaded)  # of a decorated function
         if not isinstance(loaded, type):
             raise ConfigError({key: [f"{full_name} is installed, but {entry_point.value} is not a class."]})
         return loaded
@@ -216,6 +235,9 @@ def _aliases(group: str, full_name: str) -> set[str]:
 
 @cache
 def registry() -> PluginRegistry:
-    """The plugins installed in this environment; read once per process."""
+    """The plugins installed in this environment, and those of files that it names; read once per process."""
     groups = (CONNECTORS, CONVERTERS, TRANSFORMS, PREDICATES)
-    return PluginRegistry({group: entry_points(group=group) for group in groups})
+    found = PluginRegistry({group: entry_points(group=group) for group in groups})
+    for file in of_environment():
+        found.add(file)
+    return found

@@ -11,12 +11,13 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import RunWarning, kind_of
 from airflow_kconnect.connect.upkeep import Upkeep
@@ -27,6 +28,8 @@ SUBMITTER = "KCONNECT_SUBMITTER_PID"
 SPARK_OPTIONS = "KCONNECT_SPARK_OPTIONS"
 """Environment variable: the options of spark-submit, a JSON list, for a job that starts Spark itself."""
 UPKEEP = "upkeep"
+PLUGINS = "plugins"
+"""Of the data of a job: the files of plug-ins that it needs."""
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
 
 
@@ -73,6 +76,11 @@ class RunSpec:
     variables: Mapping[str, str] | None = field(default=None, repr=False)
     origin: Mapping[str, str | int] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_hex(16), repr=False, compare=False)
+
+    @property
+    def configs(self) -> tuple[Mapping[str, Any], ...]:
+        """Of its connector."""
+        return (self.config,)
 
     @property
     def live(self) -> bool:
@@ -150,6 +158,10 @@ def _check_mode(path: Path) -> None:
 class JobSpec(Protocol):
     """What a job is to do: one run, or the runs of a group."""
 
+    @property
+    def configs(self) -> Sequence[Mapping[str, Any]]:
+        """Of its connectors."""
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
 
@@ -164,8 +176,15 @@ def run_spec_file(spec: JobSpec) -> Iterator[Path]:
         path = Path(folder, f"{Path(folder).name}.json")
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
-            json.dump(spec.as_dict(), out)
+            json.dump({**spec.as_dict(), **_plugins(spec)}, out)
         yield path
+
+
+def _plugins(spec: JobSpec) -> dict[str, list[dict[str, str]]]:
+    """The files with plug-ins that the configurations name: the job may run where there are no such files."""
+    values = {value.strip() for config in spec.configs for value in config.values() if isinstance(value, str)}
+    files = [asdict(file) for file in registry().files_of(values)]
+    return {PLUGINS: files} if files else {}
 
 
 @dataclass

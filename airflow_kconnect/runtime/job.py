@@ -23,11 +23,13 @@ from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of, n
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
 from airflow_kconnect.connect.java_plugins import JavaPlugin
+from airflow_kconnect.connect.plugin_files import PluginFile
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import (
     EXIT_OK,
     EXIT_USAGE,
+    PLUGINS,
     SUBMITTER,
     RecordsShown,
     RunReport,
@@ -156,6 +158,8 @@ def _read(run_file: Path) -> RunSpec | GroupSpec:
     submitter has died.
     """
     data = run_file_data(run_file)
+    for file in data.pop(PLUGINS, ()):
+        registry().add(PluginFile(**file))
     spec = GroupSpec.of(data) if "runs" in data else RunSpec.of(data)
     if SUBMITTER in os.environ:
         run_file.unlink(missing_ok=True)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugin_files import PluginFile
+from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.connect.validation.dag_keys import GROUP_NAME
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.preflight import connector_config
@@ -91,10 +93,36 @@ def many_given(connectors: Iterable[str], worker: Mapping[str, str], group: str 
 
 
 def _given(connector: str, worker: Mapping[str, str], registered: _Registered, *, is_name: bool = False) -> Given:
+    if not is_name and (plugin := plugin_of(connector)) is not None:
+        return Given(plugin_config(*plugin), dict(worker), plugin[0])
     name = connector if is_name else operations.registered_name(connector)
     if name is None:
         return Given(file_config(connector), dict(worker), Path(connector))
     return Given(registered.config(name), dict(worker), None)
+
+
+def plugin_of(text: str) -> tuple[Path, str] | None:
+    """FILE.py:NAME, a plug-in of a file, as its parts; None if the text is something else."""
+    file, colon, name = text.rpartition(":")
+    return (Path(file), name) if colon and file.endswith(".py") else None
+
+
+def plugin_config(file: Path, name: str) -> dict[str, Any]:
+    """The configuration that runs a plug-in of a file with its defaults, under its own name.
+
+    :raises ConfigError: there is no such file, or no such plug-in in it.
+    """
+    plugin = PluginFile.read(file)
+    connectors = [each for each, group in plugin.plugins.items() if group == CONNECTORS]
+    if name not in connectors:
+        has = (
+            f"it has {', '.join(connectors)}"
+            if connectors
+            else "it has none: decorate a function with @source or @sink"
+        )
+        raise ConfigError({"plugin": [f"{file} has no connector {name}: {has}"]})
+    registry().add(plugin)
+    return {"name": name, "connector.class": f"{plugin.stem}.{name}"}
 
 
 def file_config(file: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class RunOptions:
     :param again: also if it was moved before.
     :param dead_letters: a sink reads its dead letters instead of its topics.
     :param upkeep: look after the sink's tables instead.
+    :param keys: KEY=VALUE, in place of what the configuration has.
     """
 
     worker: Path | None
@@ -37,6 +38,12 @@ class RunOptions:
     dry_run: bool = False
     dead_letters: bool = False
     upkeep: Upkeep | None = None
+    keys: Sequence[str] = ()
+
+    @property
+    def own_keys(self) -> dict[str, str]:
+        """The keys of `keys`. :raises typer.BadParameter: one is not KEY=VALUE."""
+        return _pairs(self.keys, "--set", "topic=orders")
 
     @property
     def live(self) -> bool:
@@ -47,15 +54,7 @@ class RunOptions:
     @property
     def spark_conf(self) -> dict[str, str]:
         """The settings of `conf`. :raises typer.BadParameter: one is not KEY=VALUE."""
-        settings = {}
-        for pair in self.conf:
-            key, equals, value = pair.partition("=")
-            if not equals or not key.strip():
-                raise typer.BadParameter(
-                    f"{pair!r} is not KEY=VALUE, for example spark.driver.memory=4g", param_hint="--conf"
-                )
-            settings[key.strip()] = value
-        return settings
+        return _pairs(self.conf, "--conf", "spark.driver.memory=4g")
 
     def replay_of(self, config: Mapping[str, Any]) -> Replay | None:
         """What a connector is to move again.
@@ -82,3 +81,13 @@ class RunOptions:
             upkeep=self.upkeep,
             origin=origin,
         )
+
+
+def _pairs(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise typer.BadParameter(f"{text!r} is not KEY=VALUE, for example {example}", param_hint=option)
+        pairs[key.strip()] = value
+    return pairs

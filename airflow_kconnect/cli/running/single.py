@@ -75,9 +75,10 @@ def run_once(connector: str, options: RunOptions) -> None:
 def _run(connector: str, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
     found = given(connector, worker_config(options.worker, options.bootstrap_servers))
     worker = found.worker
-    spec = options.spec_of(found.config, worker, found.origin)
+    given_config = {**found.config, **options.own_keys}
+    spec = options.spec_of(given_config, worker, found.origin)
     with nullcontext() if options.interval else failures_shown(spec, lambda: resolved_worker(worker)):
-        config = with_airflow_login(found.config, worker)
+        config = with_airflow_login(given_config, worker)
         variables = airflow_variables(config, worker)
         warnings = check_configuration(config, worker, None, variables)
         needs_of(config, spark_version())

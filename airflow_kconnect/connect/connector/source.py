@@ -278,8 +278,10 @@ class PollSourceConnector(SourceConnector):
     """A source in Python: each task is polled in a Spark partition until it has caught up or a limit is reached."""
 
     @abstractmethod
-    def task_class(self) -> type[SourceTask]:
-        """The class of its tasks; it must be importable on the executors."""
+    def task_class(self) -> Callable[[], SourceTask]:
+        """The class of its tasks; it must be importable on the executors. Anything that can be pickled and called is
+        possible.
+        """
 
     @abstractmethod
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -295,3 +297,12 @@ class PollSourceConnector(SourceConnector):
         as long as the brokers allow a transaction to take.
         """
         return False
+
+    def learn(self, known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Called in the driver before `shapes`, with what is known of shapes that only the records tell.
+
+        :param known: what `learn` returned in the last run or plan, if anything, then the facts of each task that has
+            raised `NewShapes`.
+        :returns: all of it in one: a flat map that JSON can hold. It is stored with the offsets.
+        """
+        return {}

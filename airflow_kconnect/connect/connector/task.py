@@ -74,6 +74,20 @@ class SourceTaskContext:
         return [self.offset(partition) for partition in source_partitions]
 
 
+class NewShapes(Exception):
+    """Raised by `SourceTask.poll` in place of records that have none of the declared shapes.
+
+    What was polled before is committed. Then, in the same run, `PollSourceConnector.learn` is told, and a new task
+    resumes from the offsets. Where transactions end at offsets only, the last record before it must have one.
+
+    :param facts: what the connector has to know to declare them: a flat map that JSON can hold.
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        super().__init__("records have shapes that the connector did not declare")
+        self.facts = dict(facts)
+
+
 class SourceTask(ABC):
     """Reads from a source in one Spark partition. A new object is created for each run of each task."""
 
@@ -91,6 +105,8 @@ class SourceTask(ABC):
     def poll(self) -> Sequence[SourceRecord] | None:
         """Called in a loop. Return the next records, an empty sequence if there are none *yet*, or None when the task
         has caught up with its source: then it is not polled again in this run. It may block for a second or so.
+
+        :raises NewShapes: the next records have shapes that the connector did not declare.
 
         Records become visible to readers with the transaction that contains them, together with their offsets. An error
         fails the run; what was committed before stays, the rest is polled again by the next run.

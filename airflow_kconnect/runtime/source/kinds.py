@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 from airflow_kconnect.connect.connector.source import (
     NativeSourceConnector,
@@ -14,19 +16,20 @@ from airflow_kconnect.connect.connector.source import (
     SourceConnector,
     Tidied,
 )
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.source.poll import PollSettings, poll_frame, polled
+from airflow_kconnect.runtime.source.poll import PollSettings, new_shapes, poll_frame, polled
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.without_jvm import on_spark
 from airflow_kconnect.runtime.source.work import NewOffset, Work
-from airflow_kconnect.stores.offset_topic.records import PlanRecord
+from airflow_kconnect.stores.offset_topic.records import SHAPES, PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 
 # Each split has a transactional id, a progress marker and an entry in the plan record, which Kafka accepts up to 1 MB.
@@ -85,6 +88,10 @@ class SourceKind(ABC):
     @abstractmethod
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         """The source offsets that apply after the run."""
+
+    def learned(self, reports: list[SplitReport]) -> dict[str, Any] | None:
+        """What is to be known of shapes from now on, if tasks have ended because they had found new ones."""
+        return None
 
     def tidy(self, offsets: list[NewOffset]) -> Tidied | None:
         """Archive or remove what was read. :param offsets: those that were committed."""
@@ -203,8 +210,13 @@ class PollKind(SourceKind):
         boundary = str(settings.config.common.get("transaction.boundary")).lower()
         self.own_transactions = boundary == "connector" and settings.exactly_once
         self.commits_at_offsets = self.own_transactions or connector.commits_at_offsets()
+        self._known: list[dict[str, Any]] = []
+        self._read, self._began_s = 0, time.monotonic()
 
     def plan(self, view: OffsetView) -> Work:
+        """Planned again after `learned`: then the bounds of the run are those of what is left."""
+        self._known = [view.facts[SHAPES]] if SHAPES in view.facts else []
+        self._connector.learn(self._known)
         return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
 
     def resume(self, view: OffsetView, old: PlanRecord) -> Work | None:
@@ -234,13 +246,16 @@ class PollKind(SourceKind):
     def _polling(self, work: Work, max_duration_s: float | None) -> PollSettings:
         configs, max_records = self._configs(), self._settings.max_records
         count = len(configs)
+        left = None if max_records is None else max(0, max_records - self._read)
+        if max_duration_s is not None and self._read:
+            max_duration_s = max(0.0, max_duration_s - (time.monotonic() - self._began_s))
         return PollSettings(
-            task_class=self._connector.task_class(),
+            task_class=carrying(self._connector.task_class()),
             configs=tuple(configs),
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),
             headers=HeaderStage.of(converter_of(self._settings, "header")),
-            max_records=tuple(_share(max_records, count, n) for n in range(count)),
+            max_records=tuple(_share(left, count, n) for n in range(count)),
             max_duration_s=max_duration_s,
             plan_id=work.plan.plan_id,
             at_offsets=self.commits_at_offsets,
@@ -250,7 +265,19 @@ class PollKind(SourceKind):
         )
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
+        self._read += sum(report.read for report in reports)
         return [NewOffset(partition, offset) for report in reports for partition, offset in report.offsets]
+
+    def learned(self, reports: list[SplitReport]) -> dict[str, Any] | None:
+        """:raises DataError: they are those that were known: the next task would find them, too."""
+        found = [facts for report in reports if (facts := new_shapes(report.bound)) is not None]
+        if not found:
+            return None
+        known = self._connector.learn([*self._known, *found])
+        if [known] == self._known:
+            text = "a task has found records with shapes that it was told of already, so it would never get past them"
+            raise DataError(f"connector {self._settings.name}: {text}: an error of the connector")
+        return known
 
 
 def _share(max_records: int | None, count: int, n: int) -> int | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from airflow_kconnect.connect.connector.source import Offset, RecordShapes
-from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext, TransactionContext
+from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext, TransactionContext
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import DROPPED, END, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line, named
@@ -51,7 +51,7 @@ class PollSettings:
     :param transactions: whether the tasks say where transactions end.
     """
 
-    task_class: type[SourceTask]
+    task_class: Callable[[], SourceTask]
     configs: tuple[Mapping[str, str], ...]
     offsets: Mapping[str, Offset]
     shapes: RecordShapes
@@ -93,6 +93,27 @@ def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
 def _union(part: str, declared: tuple[Shape, ...]) -> Union:
     shapes = (*declared, SCHEMALESS)
     return Union(shapes, tuple(f"{part}_{n}" for n in range(len(shapes))), f"{part}_tag")
+
+
+_NEW_SHAPES = "new shapes: "
+
+
+def of_new_shapes(found: NewShapes) -> str:
+    """What ends a task that has found shapes, for the driver."""
+    return _NEW_SHAPES + json.dumps(found.facts)
+
+
+def new_shapes(bound: str | None) -> dict[str, Any] | None:
+    """The facts of a task that has ended so; None if it has not."""
+    if bound is None or not bound.startswith(_NEW_SHAPES):
+        return None
+    facts: dict[str, Any] = json.loads(bound.removeprefix(_NEW_SHAPES))
+    return facts
+
+
+def name_of(task_class: Callable[[], SourceTask]) -> str:
+    """What errors call a task: the name of its class."""
+    return getattr(task_class, "__name__", type(task_class).__name__)
 
 
 def _columns(shapes: RecordShapes) -> pa.Schema:
@@ -144,7 +165,7 @@ def _polled(settings: PollSettings, index: int, *, padded: bool) -> Generator[pa
 
     :param padded: whether they pass through Spark, see `_padding`.
     """
-    columns, name = _columns(settings.shapes), settings.task_class.__name__
+    columns, name = _columns(settings.shapes), name_of(settings.task_class)
     try:
         task = _HostedTask(settings, index)
         for records in task.batches():
@@ -182,8 +203,8 @@ class _HostedTask:
         self._together = Together(settings.at_offsets)
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
-        self.bound: Left | None = None
-        """What has ended the polling before the task had caught up."""
+        self.bound: str | None = None
+        """What has ended the polling before the task had caught up: a value of `Left`, or see `of_new_shapes`."""
 
     def batches(self) -> Generator[list[SourceRecord], None, None]:
         """The polled records, in lists; an empty list: pass on now what Spark may still hold."""
@@ -207,7 +228,11 @@ class _HostedTask:
         end_s = None if limit_s is None else last_s + limit_s
         poll = RetriedPoll(self._task, self._settings.retries, end_s)
         while True:
-            polled = poll()
+            try:
+                polled = poll()
+            except NewShapes as found:
+                self.bound = of_new_shapes(found)
+                break
             if polled is None:
                 break
             taken = self._taken(polled, left)

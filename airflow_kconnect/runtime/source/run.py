@@ -6,6 +6,7 @@ import json
 import logging
 import uuid
 from dataclasses import asdict, replace
+from typing import Any
 
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.errors import DataError, InternalError
@@ -23,12 +24,14 @@ from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.source.kinds import kind_of
 from airflow_kconnect.runtime.source.moving import Mover
+from airflow_kconnect.runtime.source.poll import new_shapes
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.work import NewOffset, PlanOutcome, Work
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_topic.lost import LostOffsets
 from airflow_kconnect.stores.offset_topic.many_views import ReadBefore
 from airflow_kconnect.stores.offset_topic.records import (
+    SHAPES,
     Claim,
     PlanRecord,
     claim_key,
@@ -111,7 +114,7 @@ class SourceRun:
             outcomes = [outcome]
             while self._has_more(outcome):
                 view.read(self._log, range(partitions))
-                self._phases.again("the last plan did not hold everything")
+                self._phases.again(self._why_again(outcome))
                 claim, outcome = self._carry_out(producer, claim, view, partitions, again=True)
                 outcomes.append(outcome)
             return self._report(outcomes)
@@ -129,6 +132,11 @@ class SourceRun:
     def _has_more(self, last: PlanOutcome) -> bool:
         """Whether the plan did not cover everything, and there is time for another one."""
         return last.work.cut and self._mover.in_time and all(report.done for report in last.reports)
+
+    @staticmethod
+    def _why_again(last: PlanOutcome) -> str:
+        found = any(new_shapes(report.bound) is not None for report in last.reports)
+        return "records have new shapes" if found else "the last plan did not hold everything"
 
     def _carry_out(
         self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int, *, again: bool = False
@@ -158,7 +166,9 @@ class SourceRun:
         work = work.continued(
             offsets, bounded=self._settings.max_records is not None or self._settings.replay is not None
         )
-        claim = self._commit(producer, work, claim, offsets, partitions)  # 8
+        learned = self._kind.learned(reports)
+        work = work if learned is None else replace(work, cut=True)
+        claim = self._commit(producer, work, claim, offsets, partitions, learned)  # 8
         failpoint("after-final-commit")
         return claim, PlanOutcome(self._tidied(producer, work, offsets), reports, read, offsets)
 
@@ -244,7 +254,13 @@ class SourceRun:
         return accounted
 
     def _commit(
-        self, producer: CommittingProducer, work: Work, claim: Claim, offsets: list[NewOffset], partitions: int
+        self,
+        producer: CommittingProducer,
+        work: Work,
+        claim: Claim,
+        offsets: list[NewOffset],
+        partitions: int,
+        learned: dict[str, Any] | None = None,
     ) -> Claim:
         """The source offsets and the end of the plan; returns the claim to continue with.
 
@@ -263,6 +279,8 @@ class SourceRun:
         else:
             for new in offsets:
                 self._produce_offset(producer, work.view, new)
+            if learned is not None:
+                producer.produce_patiently(topic, offset_value(learned), facts_key(name, SHAPES))
         for key, partition in sorted(ended):
             producer.produce_patiently(topic, None, key, partition)
         if work.cut:
@@ -328,7 +346,8 @@ class SourceRun:
         settings, work = self._settings, last.work
         if settings.dry_run and work.plan.tasks:
             return [Left.DRY_RUN]
-        left = [Left(bound) for bound in sorted({report.bound for report in reports if report.bound})]
+        bounds = {report.bound for report in reports if report.bound and new_shapes(report.bound) is None}
+        left = [Left(bound) for bound in sorted(bounds)]
         if not all(report.done for report in reports):
             left.append(Left.MAX_DURATION)
         left += left_by_plan(work.notes, max_records=settings.max_records, given_up=given_up)

@@ -43,6 +43,10 @@ def marker_key(connector: str, split: int) -> bytes:
     return canonical_json([_OURS, "split", connector, str(split)]).encode()
 
 
+SHAPES = "shapes"
+"""In place of a source partition's identity, which is a JSON object: the facts are about the shapes of records."""
+
+
 def facts_key(connector: str, identity: str) -> bytes:
     """Key of the facts that a connector stores next to the offset of a source partition, e.g. a file's fingerprint.
 

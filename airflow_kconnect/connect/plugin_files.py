@@ -1,0 +1,208 @@
+"""Plug-ins that are a file: connectors and transformations without a package, found in the file's text.
+
+A file is read to learn which plug-ins it has. It is executed when one of them is used: here, and in each process that
+is sent an object with `carrying`.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.abc import SourceLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from airflow_kconnect.connect.errors import ConfigError, in_one_line
+
+ENVIRONMENT = "KCONNECT_PLUGINS"
+"""Files, and folders with files, separated as in PATH: what configurations may name besides what is installed."""
+
+_MODULES, _FILE = "kconnect_plugin_", "__plugin_file__"
+_CONNECTORS, _TRANSFORMS, _PREDICATES = (
+    f"airflow_kconnect.{kind}" for kind in ("connectors", "transforms", "predicates")
+)
+_DECORATORS = {"source": _CONNECTORS, "sink": _CONNECTORS, "transform": _TRANSFORMS}
+_BASES = {
+    "PollSourceConnector": _CONNECTORS,
+    "NativeSourceConnector": _CONNECTORS,
+    "PollSinkConnector": _CONNECTORS,
+    "NativeSinkConnector": _CONNECTORS,
+    "Transformation": _TRANSFORMS,
+    "PartTransformation": _TRANSFORMS,
+    "Predicate": _PREDICATES,
+}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PluginFile:
+    """A Python file with plug-ins.
+
+    :param path: where it was read, for errors. :param text: what is in it.
+    """
+
+    path: str
+    text: str = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> PluginFile:
+        """:raises ConfigError: it cannot be read, or its name is not that of a module."""
+        if path.suffix != ".py" or not path.stem.isidentifier():
+            raise ConfigError(
+                {"plugin": [f"{path} is not a Python file whose name can be imported, such as my_source.py"]}
+            )
+        try:
+            return cls(str(path.resolve()), path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError({"plugin": [f"{path} cannot be read: {in_one_line(error)}"]}) from error
+
+    @property
+    def stem(self) -> str:
+        """The name of the module that it would be."""
+        return Path(self.path).stem
+
+    @cached_property
+    def plugins(self) -> dict[str, str]:
+        """What it defines: name -> group of entry points. :raises ConfigError: it is not Python."""
+        try:
+            tree = ast.parse(self.text, self.path)
+        except SyntaxError as error:
+            text = f"{self.path} is not Python: line {error.lineno}: {error.msg}"
+            raise ConfigError({"plugin": [text]}) from error
+        found = ((node.name, group) for node in tree.body for group in _groups(node))  # type: ignore[attr-defined]
+        return dict(found)
+
+    def entry_points(self) -> Iterator[tuple[str, FileEntryPoint]]:
+        """(group, entry point) of each plug-in."""
+        return ((group, FileEntryPoint(self, name)) for name, group in self.plugins.items())
+
+    @property
+    def module_name(self) -> str:
+        """Under which it is in `sys.modules`: the same text is executed once in a process."""
+        return f"{_MODULES}{self.stem}_{hashlib.sha256(self.text.encode()).hexdigest()[:12]}"
+
+    def module(self) -> ModuleType:
+        """The file, executed."""
+        name = self.module_name
+        if name in sys.modules:
+            return sys.modules[name]
+        spec = importlib.util.spec_from_loader(name, _OfText(self))
+        assert spec is not None and spec.loader is not None
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        module.__dict__[_FILE] = self
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+
+
+class _OfText(SourceLoader):
+    """Imports a file of which the text is known, wherever this process runs."""
+
+    def __init__(self, file: PluginFile) -> None:
+        self._file = file
+
+    def get_filename(self, fullname: str) -> str:
+        return self._file.path
+
+    def get_data(self, path: str | bytes) -> bytes:
+        if path != self._file.path:  # bytecode that an earlier import might have kept
+            raise OSError(path)
+        return self._file.text.encode()
+
+
+@dataclass(frozen=True)
+class FileEntryPoint:
+    """A plug-in of a file, in place of an entry point: its name is that of the file and its own, with a dot."""
+
+    file: PluginFile
+    attribute: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.file.stem}.{self.attribute}"
+
+    @property
+    def value(self) -> str:
+        return f"{self.file.path}:{self.attribute}"
+
+    def load(self) -> Any:
+        return getattr(self.file.module(), self.attribute)
+
+
+def of_environment() -> list[PluginFile]:
+    """The files that the environment names. :raises ConfigError: one of them cannot be read."""
+    named = [Path(each) for each in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if each.strip()]
+    return [PluginFile.read(path) for each in named for path in _files(each)]
+
+
+def _files(path: Path) -> Iterable[Path]:
+    """Those of a folder that can be imported, or the file itself."""
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.glob("*.py") if file.stem.isidentifier() and not file.stem.startswith("_"))
+
+
+def carrying(thing: T) -> T:
+    """The same, for other processes: where it is unpickled, the files of plug-ins that it may refer to are there."""
+    loaded = (module.__dict__.get(_FILE) for name, module in sys.modules.items() if name.startswith(_MODULES))
+    files = tuple(file for file in loaded if file is not None)
+    return _Carrier(files, thing) if files else thing  # type: ignore[return-value]
+
+
+class _Carrier:
+    """Pickled before what it carries, so that the modules are there when that is unpickled."""
+
+    def __init__(self, files: tuple[PluginFile, ...], thing: Any) -> None:
+        self._files, self._thing = files, thing
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (tuple(_Executed(file) for file in self._files), self._thing)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._thing(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._thing, name)
+
+
+class _Executed:
+    def __init__(self, file: PluginFile) -> None:
+        self._file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _execute, (self._file.path, self._file.text)
+
+
+def _execute(path: str, text: str) -> None:
+    PluginFile(path, text).module()
+
+
+def _unpacked(executed: object, thing: T) -> T:
+    return thing
+
+
+def _groups(node: ast.stmt) -> Iterator[str]:
+    """The groups of what a statement defines: none, or one."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        names = [_last_name(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
+        yield from (_DECORATORS[name] for name in names[:1] if name in _DECORATORS)
+    elif isinstance(node, ast.ClassDef):
+        names = [_last_name(base) for base in node.bases]
+        yield from [_BASES[name] for name in names if name in _BASES][:1]
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

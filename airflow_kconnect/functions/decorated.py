@@ -1,0 +1,61 @@
+"""What decorators return: the function itself, which is also a plug-in."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from airflow_kconnect.connect.plugin_files import PluginFile
+from airflow_kconnect.connect.plugins import CONNECTORS, registry
+from airflow_kconnect.functions.parameters import summary_of
+
+
+class Decorated(Protocol):
+    """A function that is called as before. `plugin_class` is what configurations get by its name."""
+
+    __name__: str
+    plugin_class: type[Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def configured(self, name: str | None = None, **config: Any) -> dict[str, Any]:
+        """A connector's JSON, for an operator. :param name: of the connector; None: that of the function."""
+
+
+def decorated(function: Callable[..., Any], base: type[Any], spec: Any) -> Any:
+    """The function with a class for the engine.
+
+    :param base: of the class. :param spec: its class attribute `spec`.
+    """
+    members = {
+        "spec": spec,
+        "summary": summary_of(function),
+        "__doc__": function.__doc__,
+        "__module__": function.__module__,
+    }
+    own: Any = function
+    own.plugin_class = type(function.__name__, (base,), members)
+
+    def configured(name: str | None = None, **config: Any) -> dict[str, Any]:
+        texts = {key.replace("__", "."): _text(value) for key, value in config.items()}
+        return {"name": name or function.__name__, "config": {"connector.class": _class_name(function), **texts}}
+
+    own.configured = configured
+    return own
+
+
+def _class_name(function: Callable[..., Any]) -> str:
+    """The name by which configurations know it: installed, or in a file that is sent along."""
+    known = registry()
+    target = f"{function.__module__}:{function.__qualname__}"
+    if (installed := known.installed_as(CONNECTORS, target)) is not None:
+        return installed
+    file = PluginFile.read(Path(inspect.getfile(function)))
+    known.add(file)
+    return f"{file.stem}.{function.__name__}"
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else ",".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,455 @@
+"""`@source`: a function that yields records becomes a source connector."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, ClassVar, get_args, get_origin
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
+from airflow_kconnect.connect.connector.source import (
+    ExactlyOnceSupport,
+    Offset,
+    PollSourceConnector,
+    RecordShapes,
+)
+from airflow_kconnect.connect.connector.task import NewShapes, SourceTask
+from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.record import Headers, SourceRecord
+from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text
+from airflow_kconnect.functions.decorated import Decorated, decorated
+from airflow_kconnect.functions.inference import Misfit, Writer, inferred, widened, writer_of
+from airflow_kconnect.functions.parameters import (
+    Parameter,
+    arguments,
+    define,
+    hints_of,
+    parameters_of,
+)
+from airflow_kconnect.functions.positions import CursorPosition, NoPosition, Position, State, StatePosition
+from airflow_kconnect.functions.schemas import NoSchema, is_data_class, plain, schema_of
+
+INFERRED = "inferred"
+SCHEMALESS = None
+
+_GIVEN = ("cursor", "state", "partition")
+_SHAPES, _PARTITIONS = "kconnect.function.shapes", "kconnect.function.partitions"
+_POLL_RECORDS, _POLL_S = 500, 0.5
+_LOOK_AHEAD_RECORDS, _LOOK_AHEAD_S = 1000, 1.0
+_UNAVAILABLE = (ConnectionError, TimeoutError)
+
+
+@dataclass(frozen=True)
+class Record:
+    """Yielded in place of a dict by a function that says more about a record than its value.
+
+    :param value: the record; None is a tombstone.
+    :param key: None: made from the value, as the decorator says. :param topic: None: that of the connector.
+    :param timestamp: ms since the epoch; None: as the decorator says, or now.
+    :param headers: (name, value) pairs.
+    """
+
+    value: Any
+    key: Any = None
+    topic: str | None = None
+    timestamp: int | None = None
+    headers: Headers = ()
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """What a decorator was told about a function.
+
+    :param schema: of values; INFERRED, or None: schemaless.
+    """
+
+    function: Callable[..., Any]
+    topic: str
+    key: tuple[str, ...]
+    cursor: tuple[str, ...]
+    timestamp: str | None
+    schema: ConnectSchema | str | None
+    partitions: Callable[..., Iterable[str]] | None
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def has_state(self) -> bool:
+        return "state" in inspect.signature(self.function).parameters
+
+    def position(self, offset: Offset | None) -> Position:
+        """Where a run of the function resumes."""
+        if self.cursor:
+            unique = bool(self.key) and set(self.key) <= set(self.cursor)
+            return CursorPosition(self.name, self.cursor, offset, unique=unique)
+        return StatePosition(self.name, offset) if self.has_state else NoPosition()
+
+    def source_partition(self, partition: str | None) -> dict[str, Any]:
+        """The source partition of one of `partitions`, or of the function as a whole."""
+        return {"source": self.name} | ({} if partition is None else {"partition": partition})
+
+    def key_schema(self, value: ConnectSchema | None) -> ConnectSchema | None:
+        """That of the key's only field, or a struct of its fields; None: schemaless."""
+        fields = [value.field(name) if value else None for name in self.key]
+        known = [Field(field.name, replace(field.schema, optional=False)) for field in fields if field]
+        if not known or len(known) < len(fields):
+            return None
+        return known[0].schema if len(known) == 1 else ConnectSchema(SchemaType.STRUCT, fields=tuple(known))
+
+
+def source(
+    function: Callable[..., Any] | None = None,
+    *,
+    topic: str | None = None,
+    key: str | Sequence[str] = (),
+    cursor: str | Sequence[str] = (),
+    timestamp: str | None = None,
+    schema: Any = INFERRED,
+    partitions: Callable[..., Iterable[str]] | None = None,
+) -> Any:
+    """Make a source connector of a function that yields records: dicts, or objects of a data class.
+
+    The parameters of the function are the connector's keys: their types, defaults and texts in the docstring are those
+    of the keys. Three names are not keys: `cursor` is what the last record that was sent has in its cursor, `state` a
+    dict that is kept between runs, `partition` one of `partitions`.
+
+    The function yields what is there now, and ends. It runs in one process of the job, or in one per partition, which
+    may be on an executor: what it uses must be there.
+
+    :param topic: the default of the key `topic`; without it, the name of the function.
+    :param key: the field, or fields, of a record's key. One field is a plain key, several are a struct.
+    :param cursor: the field, or fields, that say where a record is. Records come in their ascending order. What earlier
+        runs have sent is skipped, so the function may ignore the parameter `cursor`, and yield more than is new.
+    :param timestamp: the field with the time of a record, a `datetime` or ms since the epoch.
+    :param schema: of the values: a dataclass, TypedDict, NamedTuple or pydantic model, or a `ConnectSchema`; None: they
+        have none. Without it, what the function is annotated to yield counts; if that says nothing, the schema is
+        inferred from the records, kept between runs, and widened when a record has more.
+    :param partitions: a function that names independent parts of the source, such as tenants, each with a cursor or
+        state of its own. It may have parameters of `function`. Tasks share the partitions: up to `tasks.max` at once.
+    :raises TypeError: the function cannot be a connector.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Decorated:
+        spec = SourceSpec(
+            function=function,
+            topic=topic or function.__name__,
+            key=_names(key),
+            cursor=_names(cursor),
+            timestamp=timestamp,
+            schema=_schema(function, schema),
+            partitions=partitions,
+            parameters=parameters_of(function, _GIVEN),
+        )
+        _check(spec)
+        made: Decorated = decorated(function, FunctionSourceConnector, spec)
+        return made
+
+    return decorate if function is None else decorate(function)
+
+
+def _names(fields: str | Sequence[str]) -> tuple[str, ...]:
+    return (fields,) if isinstance(fields, str) else tuple(fields)
+
+
+def _check(spec: SourceSpec) -> None:
+    named = set(inspect.signature(spec.function).parameters)
+    if "state" in named and spec.cursor:
+        raise TypeError(f"{spec.name}: it has a cursor and a state: resume by one of them")
+    if "cursor" in named and not spec.cursor:
+        raise TypeError(f'{spec.name}: say which field its parameter `cursor` is: @source(cursor="updated_at")')
+    if "partition" in named and spec.partitions is None:
+        raise TypeError(f"{spec.name}: say which partitions there are: @source(partitions=...)")
+
+
+def _schema(function: Callable[..., Any], given: Any) -> ConnectSchema | str | None:
+    """The schema of what the function yields.
+
+    :raises TypeError: the type that was given has no schema.
+    """
+    if given is None or isinstance(given, ConnectSchema):
+        return given
+    if given != INFERRED:
+        return schema_of(given)
+    hint = hints_of(function).get("return")
+    for member in get_args(hint) if get_origin(hint) is not None else ():
+        if isinstance(member, type) and is_data_class(member):
+            try:
+                return schema_of(member)
+            except NoSchema as error:
+                raise TypeError(f"{function.__name__} yields {member.__name__}: {error}") from error
+    return INFERRED
+
+
+def _config(spec: SourceSpec) -> ConfigDef:
+    config = ConfigDef().define(
+        "topic", Type.STRING, spec.topic, Importance.HIGH, "The topic to write to.", validator=NonEmptyString()
+    )
+    return define(config, spec.parameters)
+
+
+class FunctionSourceConnector(PollSourceConnector):
+    """What `@source` makes of a function; `spec` is in a subclass for each."""
+
+    spec: ClassVar[SourceSpec]
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._value = self.spec.schema if isinstance(self.spec.schema, ConnectSchema) else None
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return _config(cls.spec)
+
+    @classmethod
+    def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
+        identifies = bool(cls.spec.cursor) or cls.spec.has_state
+        return ExactlyOnceSupport.SUPPORTED if identifies else ExactlyOnceSupport.UNSUPPORTED
+
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        cls.refuse_wrong_offsets(props, offsets, cls._offset_problems)
+        return True
+
+    @classmethod
+    def _offset_problems(cls, partition: Mapping[str, Any], offset: Offset) -> list[str]:
+        name, wanted = cls.spec.name, set(cls.spec.cursor) or {"state"}
+        if partition.get("source") != name:
+            return [f'{json.dumps(dict(partition))} is not a source partition of {name}: {{"source": "{name}"}}']
+        known = {*wanted, *(f"newest.{field}" for field in wanted), "sent"}
+        if set(offset) <= known and set(offset) & {*wanted, *(f"newest.{field}" for field in wanted)}:
+            return []
+        return [f"{json.dumps(offset)} is not an offset of {name}: it has {', '.join(sorted(wanted))}"]
+
+    def task_class(self) -> Callable[[], SourceTask]:
+        return FunctionTasks(self.spec)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        value = schema_text(self._value)
+        partitions = self._partitions()
+        count = min(max_tasks, len(partitions))
+        own = (partitions[n::count] for n in range(count))
+        return [{**self.props, _SHAPES: value, _PARTITIONS: json.dumps(each)} for each in own]
+
+    def _partitions(self) -> list[str | None]:
+        """:raises ConfigError: there are none."""
+        if self.spec.partitions is None:
+            return [None]
+        wanted = inspect.signature(self.spec.partitions).parameters
+        given = arguments(self.spec.parameters, self.config_values)
+        found = [str(each) for each in self.spec.partitions(**{name: given[name] for name in wanted})]
+        if not found:
+            raise ConfigError({"connector.class": [f"{self.spec.name} has no partitions"]}, self.props.get("name"))
+        return list(dict.fromkeys(found))
+
+    def learn(self, known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        if self.spec.schema != INFERRED or not known:
+            return {}
+        schema: ConnectSchema | None = None
+        for facts in known:
+            schema = widened(schema, from_json_schema(json.loads(facts["value"])), "the value")
+        self._value = schema
+        return {"value": schema_text(schema)}
+
+    def shapes(self) -> RecordShapes:
+        if self._value is None:
+            return RecordShapes()
+        key = self.spec.key_schema(self._value)
+        return RecordShapes((Shape(key),) if key else (), (Shape(self._value),))
+
+
+@dataclass(frozen=True)
+class FunctionTasks:
+    """Creates the tasks of a function; pickled."""
+
+    spec: SourceSpec
+
+    @property
+    def __name__(self) -> str:
+        return self.spec.name
+
+    def __call__(self) -> SourceTask:
+        return FunctionTask(self.spec)
+
+
+class FunctionTask(SourceTask):
+    """Calls the function for each of its partitions, one after the other, and yields what is new."""
+
+    def __init__(self, spec: SourceSpec) -> None:
+        self._spec = spec
+        self._write: Writer | None = None
+        self._value: ConnectSchema | None = None
+        self._key: ConnectSchema | None = None
+        self._records: Iterator[SourceRecord] = iter(())
+
+    def start(self, props: Mapping[str, str]) -> None:
+        spec = self._spec
+        values = _config(spec).parse(props)
+        self._topic: str = values["topic"]
+        self._arguments = arguments(spec.parameters, values)
+        self._value = from_json_schema(json.loads(props[_SHAPES]))
+        self._key = spec.key_schema(self._value)
+        if spec.schema == INFERRED and self._value is not None:
+            self._write = writer_of(self._value)
+        self._records = self._all(json.loads(props[_PARTITIONS]))
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        until, found = time.monotonic() + _POLL_S, []
+        try:
+            for record in self._records:
+                found.append(record)
+                if len(found) == _POLL_RECORDS or time.monotonic() >= until:
+                    return found
+        except NewShapes as new:
+            if not found:
+                raise
+            self._records = _raising(new)  # once these are on their way
+        except _UNAVAILABLE as error:
+            raise RetriableError(f"{self._spec.name}: {type(error).__name__}: {error}") from error
+        return found or None
+
+    def stop(self) -> None:
+        """A generator that is not at its end gets a chance to close what it has opened."""
+        close = getattr(self._records, "close", None)
+        if close is not None:
+            close()
+
+    def _all(self, partitions: Sequence[str | None]) -> Iterator[SourceRecord]:
+        for partition in partitions:
+            source_partition = self._spec.source_partition(partition)
+            position = self._spec.position(self.context.offset(source_partition))
+            yielded = self._called(position, partition)
+            for item in yielded:
+                if isinstance(item, State):
+                    self._enter(position, item)
+                    continue
+                record = item if isinstance(item, Record) else Record(item)
+                value = plain(record.value)
+                offset = position.offset_after(value if isinstance(value, Mapping) else {})
+                if offset is None:
+                    continue
+                if self._is_misfit(value):
+                    raise self._new_shapes(value, yielded)
+                yield self._source_record(record, value, source_partition, offset or None)
+
+    def _called(self, position: Position, partition: str | None) -> Iterator[Any]:
+        given = {**position.arguments(), "partition": partition}
+        wanted = inspect.signature(self._spec.function).parameters
+        own = {name: value for name, value in given.items() if name in wanted}
+        result = self._spec.function(**self._arguments, **own)
+        return _in_order(result) if hasattr(result, "__aiter__") else iter(result if result is not None else ())
+
+    def _enter(self, position: Position, state: State) -> None:
+        if not isinstance(position, StatePosition):
+            raise DataError(f"{self._spec.name} yields a State, and has no parameter `state` that gets it back")
+        position.enter(state)
+
+    def _is_misfit(self, value: Any) -> bool:
+        """Whether the value, with an inferred schema, needs another one."""
+        if self._spec.schema != INFERRED or value is None:
+            return False
+        try:
+            if self._write is not None:
+                self._write(value)
+                return False
+        except Misfit:
+            pass
+        found = inferred(value, self._spec.name)
+        try:
+            return found is not None and widened(self._value, found, "the value") != self._value
+        except DataError:
+            return False  # an error of this record alone
+
+    def _new_shapes(self, value: Any, following: Iterator[Any]) -> NewShapes:
+        """What this record and some that follow have, which the next task will get again."""
+        schema = widened(self._value, inferred(value, self._spec.name), "the value")
+        until = time.monotonic() + _LOOK_AHEAD_S
+        for _, item in zip(range(_LOOK_AHEAD_RECORDS), following, strict=False):
+            if time.monotonic() >= until:
+                break
+            if not isinstance(item, State):
+                item = item.value if isinstance(item, Record) else item
+                schema = _wider(schema, plain(item), self._spec.name)
+        return NewShapes({"value": schema_text(schema)})
+
+    def _source_record(
+        self, record: Record, value: Any, partition: Mapping[str, Any], offset: Mapping[str, Any] | None
+    ) -> SourceRecord:
+        key = record.key if record.key is not None else self._key_of(value)
+        return SourceRecord(
+            source_partition=partition if offset else None,
+            source_offset=offset,
+            topic=record.topic or self._topic,
+            value=self._written(value),
+            value_schema=None if value is None else self._value,
+            key=key,
+            key_schema=None if key is None else self._key,
+            timestamp=record.timestamp if record.timestamp is not None else self._timestamp_of(value),
+            headers=record.headers,
+        )
+
+    def _written(self, value: Any) -> Any:
+        """The value as its schema has it; in place of one that has no place there, why."""
+        if self._write is None or value is None:
+            return value
+        try:
+            return self._write(value)
+        except Misfit:
+            pass
+        try:
+            widened(self._value, inferred(value), "the value")
+        except DataError as error:
+            return DataError(f"{error}. Say which types there are, or that there is no schema: @source(schema=...)")
+        return value
+
+    def _key_of(self, value: Any) -> Any:
+        fields = self._spec.key
+        if not fields or not isinstance(value, Mapping):
+            return None
+        missing = [field for field in fields if value.get(field) is None]
+        if missing:
+            raise DataError(f"{self._spec.name}: a record has no `{missing[0]}`, which is its key: {str(value)[:200]}")
+        return value[fields[0]] if len(fields) == 1 else {field: value[field] for field in fields}
+
+    def _timestamp_of(self, value: Any) -> int | None:
+        field = self._spec.timestamp
+        time_: Any = value.get(field) if field and isinstance(value, Mapping) else None
+        return int(time_.timestamp() * 1000) if isinstance(time_, datetime) else time_
+
+
+def _wider(schema: ConnectSchema | None, value: Any, name: str) -> ConnectSchema | None:
+    """A record that contradicts what is known is an error of its own later."""
+    try:
+        return widened(schema, inferred(value, name), "the value")
+    except DataError:
+        return schema
+
+
+def _raising(error: Exception) -> Iterator[SourceRecord]:
+    """Raises when it is asked for a record."""
+    yield from ()
+    raise error
+
+
+def _in_order(items: AsyncIterator[Any]) -> Iterator[Any]:
+    """What an async generator yields."""
+    loop = asyncio.new_event_loop()
+    try:
+        while True:
+            try:
+                yield loop.run_until_complete(anext(items))
+            except StopAsyncIteration:
+                return
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
