@@ -110,7 +110,9 @@ from airflow_kconnect.converters.base import (
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import spark_type
 from airflow_kconnect.functions.positions import State
+from airflow_kconnect.functions.sink import sink
 from airflow_kconnect.functions.source import Record, source
+from airflow_kconnect.functions.transform import transform
 from airflow_kconnect.transforms.base import (
     Change,
     Part,
@@ -245,9 +247,11 @@ __all__ = [
     "set_part",
     "set_topic",
     "single",
+    "sink",
     "source",
     "spark_type",
     "struct",
+    "transform",
     "union_of",
     "with_exception",
     "with_exception_column",

@@ -55,7 +55,7 @@ class NoSchema(TypeError):
 
 
 def decimal_schema(scale: int) -> ConnectSchema:
-    """Of decimals with so many digits after the point."""
+    """Of decimals with this many digits after the point."""
     return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": str(scale)})
 
 
@@ -95,7 +95,7 @@ def _decimal(extras: Collection[Any]) -> ConnectSchema:
 def _union(members: tuple[Any, ...], extras: tuple[Any, ...]) -> ConnectSchema:
     others = [member for member in members if member is not NoneType]
     if len(others) != 1:
-        raise NoSchema(f"{' | '.join(map(_shown, members))} is no single type")
+        raise NoSchema(f"{' | '.join(map(_shown, members))} is several types")
     return schema_of(Annotated[(others[0], *extras)] if extras else others[0]).as_optional()
 
 

@@ -82,7 +82,7 @@ class PollSinkConnector(SinkConnector):
     """A sink in Python: `SinkTask.put` is called with the records of each split."""
 
     @abstractmethod
-    def task_class(self) -> type[SinkTask]:
+    def task_class(self) -> Callable[[], SinkTask]:
         """The class of its tasks; it must be importable on the executors."""
 
     @abstractmethod

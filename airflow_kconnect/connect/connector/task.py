@@ -77,7 +77,7 @@ class SourceTaskContext:
 class NewShapes(Exception):
     """Raised by `SourceTask.poll` in place of records that have none of the declared shapes.
 
-    What was polled before is committed. Then, in the same run, `PollSourceConnector.learn` is told, and a new task
+    What was polled before is committed. Then, in the same run, `PollSourceConnector.learn` is called, and a new task
     resumes from the offsets. Where transactions end at offsets only, the last record before it must have one.
 
     :param facts: what the connector has to know to declare them: a flat map that JSON can hold.

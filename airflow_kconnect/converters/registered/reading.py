@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
 from airflow_kconnect.converters.registered.format import PayloadDecoder
 from airflow_kconnect.converters.registered.messages import (
@@ -21,8 +20,6 @@ from airflow_kconnect.converters.types import arrow_type, spark_type
 from airflow_kconnect.registry.wire import GUID_MAGIC, GUID_PREFIX_BYTES, MAGIC, PREFIX_BYTES, prefix_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyarrow as pa
     from pyspark.sql import Column
 
@@ -195,24 +192,3 @@ def _selection(raw: Column, known: KnownMessages) -> Column:
         return pa.array(problems, pa.string())
 
     return arrow_function(run, "string")(raw)
-
-
-def arrow_function(run: Callable[..., pa.Array], result: object) -> Callable[..., Column]:
-    """An Arrow function over whole columns.
-
-    :raises ConfigError: this PySpark has none.
-    """
-    from pyspark import __version__
-    from pyspark.sql import functions as F
-
-    if not hasattr(F, "arrow_udf"):
-        raise ConfigError(
-            {"value.converter": [f"converters with a schema registry need PySpark 4.1 or newer; this is {__version__}"]}
-        )
-    from pyspark.sql.pandas.functions import ArrowUDFType
-
-    with warnings.catch_warnings():
-        # It prefers type hints, which would have to be imported with this module.
-        warnings.simplefilter("ignore", UserWarning)
-        made: Callable[..., Column] = F.arrow_udf(run, result, ArrowUDFType.SCALAR)
-    return made

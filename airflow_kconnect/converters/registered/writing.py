@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.base import Encoded
 from airflow_kconnect.converters.registered.desk import Assigned, DeskAddress, ask
 from airflow_kconnect.converters.registered.format import Format, PayloadEncoder
-from airflow_kconnect.converters.registered.reading import LONGEST, arrow_function
+from airflow_kconnect.converters.registered.reading import LONGEST
 from airflow_kconnect.registry.schema import RegisteredSchema
 from airflow_kconnect.registry.wire import guid_prefix, prefix
 

@@ -21,8 +21,8 @@ from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.retries import NO_RETRIES, Retries
 from airflow_kconnect.connect.run_end import Left
+from airflow_kconnect.converters import cells
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
-from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from airflow_kconnect.runtime.source.together import Together

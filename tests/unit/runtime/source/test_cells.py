@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.runtime.source.cells import column
+from airflow_kconnect.converters.cells import column
 
 MONEY = pa.decimal128(38, 2)
 EXTREME = "Decimal has 999999999 digits after the point, but its schema has scale 2"
