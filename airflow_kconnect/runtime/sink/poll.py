@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +36,7 @@ class TaskWriter(SplitWriter):
     :param headers: reads the values of headers; otherwise they stay bytes.
     """
 
-    task_class: type[SinkTask]
+    task_class: Callable[[], SinkTask]
     props: Mapping[str, str]
     key: Union
     value: Union
