@@ -36,7 +36,6 @@ from airflow_kconnect.functions.positions import CursorPosition, NoPosition, Pos
 from airflow_kconnect.functions.schemas import NoSchema, is_data_class, plain, schema_of
 
 INFERRED = "inferred"
-SCHEMALESS = None
 
 _GIVEN = ("cursor", "state", "partition")
 _SHAPES, _PARTITIONS = "kconnect.function.shapes", "kconnect.function.partitions"
@@ -345,7 +344,7 @@ class FunctionTask(SourceTask):
     def _called(self, position: Position, partition: str | None) -> Iterator[Any]:
         given = {**position.arguments(), "partition": partition}
         wanted = inspect.signature(self._spec.function).parameters
-        own = {name: value for name, value in given.items() if name in wanted}
+        own = {name: value for name, value in given.items() if name in wanted and not _has_default(wanted[name], value)}
         result = self._spec.function(**self._arguments, **own)
         return _in_order(result) if hasattr(result, "__aiter__") else iter(result if result is not None else ())
 
@@ -425,6 +424,11 @@ class FunctionTask(SourceTask):
         field = self._spec.timestamp
         time_: Any = value.get(field) if field and isinstance(value, Mapping) else None
         return int(time_.timestamp() * 1000) if isinstance(time_, datetime) else time_
+
+
+def _has_default(parameter: inspect.Parameter, value: Any) -> bool:
+    """Whether the function itself says what it begins with."""
+    return value is None and parameter.default is not parameter.empty
 
 
 def _wider(schema: ConnectSchema | None, value: Any, name: str) -> ConnectSchema | None:
