@@ -202,10 +202,8 @@ class PluginRegistry:
 
     def files_of(self, names: Iterable[str]) -> list[PluginFile]:
         """The files that have plug-ins with one of these names, which another process needs to find them."""
-        wanted = set(names)
-        groups = [(group, full) for group, known in self._groups.items() for full in known]
-        used = [(group, full) for group, full in groups if wanted & {full, *_aliases(group, full)}]
-        points = [point for group, full in used for point in self._groups[group][full].values()]
+        found = {(group, full) for name in names for group in self._groups for full in self._candidates(group, name)}
+        points = [point for group, full in sorted(found) for point in self._groups[group][full].values()]
         return list(dict.fromkeys(point.file for point in points if isinstance(point, FileEntryPoint)))
 
     def _find(self, group: str, name: str, key: str) -> type[Any]:

@@ -30,6 +30,7 @@ SPARK_OPTIONS = "KCONNECT_SPARK_OPTIONS"
 UPKEEP = "upkeep"
 PLUGINS = "plugins"
 """Of the data of a job: the files of plug-ins that it needs."""
+_CLASS_KEYS = ("connector.class", ".type")
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
 
 
@@ -182,8 +183,8 @@ def run_spec_file(spec: JobSpec) -> Iterator[Path]:
 
 def _plugins(spec: JobSpec) -> dict[str, list[dict[str, str]]]:
     """The files with plug-ins that the configurations name: the job may run where there are no such files."""
-    values = {value.strip() for config in spec.configs for value in config.values() if isinstance(value, str)}
-    files = [asdict(file) for file in registry().files_of(values)]
+    named = [value for config in spec.configs for key, value in config.items() if key.endswith(_CLASS_KEYS)]
+    files = [asdict(file) for file in registry().files_of(name.strip() for name in named if isinstance(name, str))]
     return {PLUGINS: files} if files else {}
 
 
