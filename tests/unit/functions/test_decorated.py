@@ -94,6 +94,6 @@ def by_partition(partition: str) -> list[Any]:
         (by_partition, {}, "say which partitions there are"),
     ],
 )
-def test_a_decorator_refuses_what_cannot_work(function: Any, options: dict[str, str], text: str) -> None:
+def test_a_decorator_refuses_what_cannot_work(function: Any, options: dict[str, Any], text: str) -> None:
     with pytest.raises(TypeError, match=text):
         source(**options)(function)
