@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.conformance.findings import Broken, Difference, Guarantee, Passed, Skipped
-from airflow_kconnect.conformance.harness import Arrived, Harness, SinkHarness, SourceHarness, has, with_key_converter
+from airflow_kconnect.conformance.harness import (
+    Arrived,
+    ConfigOnly,
+    Harness,
+    SinkHarness,
+    SourceHarness,
+    has,
+    with_key_converter,
+)
 from airflow_kconnect.conformance.runs import Ended, Job, Runs
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.topics import Topics
@@ -216,6 +224,12 @@ class SourceTrial(Trial):
         assert isinstance(harness, SourceHarness)
         self.source = harness
         self._begins = lab.topics.ends()
+
+    def _given(self) -> Mapping[str, Any]:
+        """A harness that is a configuration alone cannot choose the topic of a trial: it would be that of live runs."""
+        given = super()._given()
+        has_topic = "topic" in self.lab.subject.connector.config().keys
+        return {**given, "topic": self.harness.topic} if has_topic and isinstance(self.harness, ConfigOnly) else given
 
     @property
     def grows(self) -> bool:

@@ -62,8 +62,9 @@ class Subject:
         if isinstance(given, str) and ":" not in given:
             return cls(registry().connector(given, key="CLASS"), given)
         found = loaded(given, "CLASS") if isinstance(given, str) else given
+        found = getattr(found, "plugin_class", found)  # of a decorated function
         if not (isinstance(found, type) and issubclass(found, Connector)):
-            raise ConfigError({"CLASS": [f"{given} is not a connector class"]})
+            raise ConfigError({"CLASS": [f"{given} is neither a connector class nor a decorated function"]})
         installed = registry().name_of(CONNECTORS, found)
         if registry().knows(CONNECTORS, installed):
             return cls(found, installed)

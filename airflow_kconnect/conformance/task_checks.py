@@ -14,13 +14,14 @@ from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.findings import Broken, Guarantee, Passed, Skipped
 from airflow_kconnect.conformance.lab import Lab, Trial
 from airflow_kconnect.connect.connector.source import PollSourceConnector
-from airflow_kconnect.connect.connector.task import SourceTaskContext
+from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 
 MOST = 1000
 _STARTS = 20  # each reads all that follow
+_SHAPES = 20
 _POLLS_S = 20.0
 _LONGEST_POLL_S = 5.0
 _SCALARS = (str, int, float, bool, type(None))
@@ -42,7 +43,23 @@ def _connector(lab: Lab) -> Iterator[tuple[Trial, PollSourceConnector]]:
         raise Skipped("is about tasks of Python sources")
     with lab.trial() as trial:
         props = {key: str(value) for key, value in trial.config.items()}
-        yield trial, lab.subject.connector(props)
+        connector = lab.subject.connector(props)
+        _learn(connector)
+        yield trial, connector
+
+
+def _learn(connector: PollSourceConnector) -> None:
+    """Let the connector know all shapes of its records, as runs do."""
+    known: list[dict[str, Any]] = []
+    for _ in range(_SHAPES):
+        try:
+            for props in _tasks(connector):
+                _polled(connector, props, {})
+        except NewShapes as found:
+            known = [connector.learn([*known, found.facts])]
+        else:
+            return
+    raise Broken(f"its tasks have raised NewShapes {_SHAPES} times: `shapes` must have what `learn` was given")
 
 
 def _tasks(connector: PollSourceConnector) -> Sequence[Mapping[str, str]]:
