@@ -51,6 +51,8 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.connector.task import (
     ErrantRecordReporter,
+    NewShapes,
+    SinkRequests,
     SinkTask,
     SinkTaskContext,
     SourceOffset,
@@ -177,6 +179,7 @@ __all__ = [
     "Let",
     "NativeSinkConnector",
     "NativeSourceConnector",
+    "NewShapes",
     "NonEmptyString",
     "NonEmptyStringWithoutControlChars",
     "Offset",
@@ -207,6 +210,7 @@ __all__ = [
     "Shape",
     "SinkConnector",
     "SinkRecord",
+    "SinkRequests",
     "SinkSplit",
     "SinkTask",
     "SinkTaskContext",
