@@ -111,6 +111,7 @@ from airflow_kconnect.converters.base import (
 )
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import spark_type
+from airflow_kconnect.functions.http import http_client
 from airflow_kconnect.functions.positions import State
 from airflow_kconnect.functions.sink import sink
 from airflow_kconnect.functions.source import Record, source
@@ -241,6 +242,7 @@ __all__ = [
     "error_cell",
     "failed",
     "files",
+    "http_client",
     "in_place",
     "invalid",
     "member",

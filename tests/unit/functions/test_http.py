@@ -1,0 +1,99 @@
+"""The HTTP client of functions, against a real server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.functions import http
+from airflow_kconnect.functions.http import http_client
+
+Answers = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_FIRST_S", 0.001)
+
+
+@pytest.fixture
+def answers() -> Iterator[Answers]:
+    """`answers((status, headers), ...)`: the address of a server that answers so, one after the other, then 200."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def serve(*given: tuple[int, dict[str, str]]) -> str:
+        waiting, seen = list(given), []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                seen.append(self.command)
+                self.rfile.read(int(self.headers.get("content-length", 0)))
+                status, headers = waiting.pop(0) if waiting else (200, {})
+                body = str(len(seen)).encode()
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_POST = do_GET
+
+            def log_message(self, *args: object) -> None: ...
+
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(status: int, answers: Answers) -> None:
+    with http_client(base_url=answers((status, {}), (status, {}))) as client:
+        assert client.get("/orders").text == "3"
+
+
+def test_it_is_asked_when_it_says(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    with http_client(base_url=answers((429, {"Retry-After": "7"}))) as client:
+        client.get("/")
+    assert waited == [7.0]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "3600"}], ids=["too often", "too long"])
+def test_a_server_that_stays_busy_is_a_reason_to_retry_later(headers: dict[str, str], answers: Answers) -> None:
+    text = r"GET http://127\.0\.0\.1:\d+/orders: 503 Service Unavailable \("
+    client = http_client(base_url=answers(*[(503, headers)] * 9))
+    with client, pytest.raises(RetriableError, match=text):
+        client.get("/orders", params={"token": "secret"})
+
+
+def test_an_answer_that_will_not_change_is_an_error_without_the_query(answers: Answers) -> None:
+    with http_client(base_url=answers((403, {}))) as client, pytest.raises(DataError) as error:
+        client.get("/orders", params={"token": "secret"})
+    assert str(error.value).endswith("/orders: 403 Forbidden")
+
+
+def test_a_request_that_may_have_been_done_is_not_sent_again(answers: Answers) -> None:
+    client = http_client(base_url=answers((500, {})))
+    with client, pytest.raises(RetriableError, match="It may have been done, so it is not sent again"):
+        client.post("/orders")
+
+
+def test_with_an_idempotency_key_it_is(answers: Answers) -> None:
+    with http_client(base_url=answers((500, {}))) as client:
+        assert client.post("/orders", headers={"Idempotency-Key": "1"}).text == "2"
+
+
+def test_without_a_server_it_is_worth_a_retry(answers: Answers) -> None:
+    client = http_client(base_url="http://127.0.0.1:1", attempts=2)
+    with client, pytest.raises(RetriableError, match=r"ConnectError: .* \(2 attempts\)"):
+        client.get("/")
