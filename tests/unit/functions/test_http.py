@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.functions import http
 from airflow_kconnect.functions.http import http_client
+from tests.support.http_server import http_server
 
 Answers = Callable[..., str]
 
@@ -23,35 +23,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def answers() -> Iterator[Answers]:
     """`answers((status, headers), ...)`: the address of a server that answers so, one after the other, then 200."""
-    servers: list[ThreadingHTTPServer] = []
-
-    def serve(*given: tuple[int, dict[str, str]]) -> str:
-        waiting, seen = list(given), []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                seen.append(self.command)
-                self.rfile.read(int(self.headers.get("content-length", 0)))
-                status, headers = waiting.pop(0) if waiting else (200, {})
-                body = str(len(seen)).encode()
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            do_POST = do_GET
-
-            def log_message(self, *args: object) -> None: ...
-
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_port}"
-
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as servers:
+        yield lambda *given: servers.enter_context(http_server(*given)).url
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
