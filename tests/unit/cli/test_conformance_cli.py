@@ -31,7 +31,7 @@ def config(tmp_path: Path) -> str:
         ("nowhere.py:Lines", "names nowhere.py, which is not a file"),
         ("no_module:Lines", "no_module cannot be imported: ModuleNotFoundError"),
         ("tests.support.connectors.lines:Nothing", "has no Nothing"),
-        ("tests.support.connectors.lines:LINE", "is not a connector class"),
+        ("tests.support.connectors.lines:LINE", "is neither a connector class nor a decorated function"),
         ("tests.support.connectors.lines:", "expected module:Name or file.py:Name"),
     ],
 )
