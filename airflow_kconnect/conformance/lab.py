@@ -32,12 +32,14 @@ from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.run import EXIT_OK
+from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE
 
 RECORDS = 10
 """How many records a check adds to the source, or to the topic of a sink."""
 MAX_RECORDS = "kconnect.max.records"
 LIMIT_S = 180.0
 """How long a run may take."""
+_DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 
 Message = tuple[bytes | None, bytes | None]
 HarnessOf = Callable[[Path, str], Harness]
@@ -262,7 +264,12 @@ class SinkTrial(Trial):
         self._expected: Counter[str] = Counter()
 
     def _given(self) -> Mapping[str, Any]:
-        return {**with_key_converter(self.harness.config()), "topics": self.harness.topic}
+        """The configuration may be that of a live connector, whose group and topics are not for trials."""
+        live = {GROUP_OVERRIDE, "topics.regex"}
+        given = {key: value for key, value in with_key_converter(self.harness.config()).items() if key not in live}
+        if given.get(_DEAD_LETTERS):
+            given[_DEAD_LETTERS] = f"{self.harness.topic}-dead-letters"
+        return {**given, "topics": self.harness.topic}
 
     def check_countable(self) -> None:
         if not has(self.sink, "arrived"):
