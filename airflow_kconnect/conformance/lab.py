@@ -31,6 +31,7 @@ from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.run import EXIT_OK
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE
 
@@ -39,6 +40,8 @@ RECORDS = 10
 MAX_RECORDS = "kconnect.max.records"
 LIMIT_S = 180.0
 """How long a run may take."""
+_TOPICS = {"topic", "topic.prefix"}
+"""Keys of sources that say where they write to, or with what its name begins."""
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 
 Message = tuple[bytes | None, bytes | None]
@@ -87,6 +90,8 @@ class Lab:
         finally:
             with suppress(Exception):  # what the check has found counts more
                 harness.close()
+            with suppress(ConnectError):
+                self.topics.remove(name)
             shutil.rmtree(folder, ignore_errors=True)
 
     @property
@@ -228,10 +233,11 @@ class SourceTrial(Trial):
         self._begins = lab.topics.ends()
 
     def _given(self) -> Mapping[str, Any]:
-        """A harness that is a configuration alone cannot choose the topic of a trial: it would be that of live runs."""
+        """A configuration alone cannot choose the topics of a trial: they would be those of live runs."""
         given = super()._given()
-        has_topic = "topic" in self.lab.subject.connector.config().keys
-        return {**given, "topic": self.harness.topic} if has_topic and isinstance(self.harness, ConfigOnly) else given
+        if not isinstance(self.harness, ConfigOnly):
+            return given
+        return {**given, **dict.fromkeys(_TOPICS & self.lab.subject.connector.config().keys.keys(), self.harness.topic)}
 
     @property
     def grows(self) -> bool:

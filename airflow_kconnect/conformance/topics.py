@@ -33,6 +33,10 @@ class Topics:
         """Create a topic with one partition that takes large records."""
         self._admin.create_topic(topic, 1, settings={"max.message.bytes": _LARGEST})
 
+    def remove(self, part: str) -> None:
+        """Remove topics that have a part in their names: what only those of one trial have."""
+        self._admin.delete_topics(name for name in self._admin.topics() if part in name)
+
     def ends(self) -> dict[Place, int]:
         """Where topics end now for readers of committed records; those of Kafka itself are left out."""
         sizes = self._admin.topics()

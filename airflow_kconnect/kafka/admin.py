@@ -187,6 +187,17 @@ class KafkaAdmin:
         self._await_metadata(topic)
         return True
 
+    def delete_topics(self, topics: Iterable[str]) -> None:
+        """Ask for topics to be deleted; brokers may still list them for a while. One that is gone is no error."""
+        if not (names := list(topics)):
+            return
+        for topic, deleted in self._client.delete_topics(names, request_timeout=self._timeout_s).items():
+            try:
+                deleted.result()
+            except KafkaException as error:
+                if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise translated(error, f"deleting topic {topic}") from error
+
     def _await_metadata(self, topic: str) -> None:
         deadline = time.monotonic() + self._timeout_s
         while self.partitions(topic) == 0:
