@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from airflow_kconnect.conformance.findings import Broken, Finding, Passed, Skipped, Status
 from airflow_kconnect.conformance.lab import Lab
@@ -19,7 +19,11 @@ class Check:
     look: Callable[[Lab], Passed]
 
     def finding(self, lab: Lab) -> Finding:
-        """What it finds. :raises RetriableError: Kafka cannot be used."""
+        """What it finds, without values of variables. :raises RetriableError: Kafka cannot be used."""
+        found = self._found(lab)
+        return replace(found, text=lab.resolver.hide(found.text))
+
+    def _found(self, lab: Lab) -> Finding:
         try:
             passed = self.look(lab)
         except Skipped as skipped:

@@ -29,11 +29,13 @@ from airflow_kconnect.conformance.harness import (
 from airflow_kconnect.conformance.runs import Ended, Job, Runs
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.topics import Topics
+from airflow_kconnect.connect.config.types import texts_of
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.run import EXIT_OK
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
 
 RECORDS = 10
 """How many records a check adds to the source, or to the topic of a sink."""
@@ -100,10 +102,15 @@ class Lab:
         return issubclass(self.subject.connector, SinkConnector)
 
     @cached_property
+    def resolver(self) -> ConfigResolver:
+        """Looks up variables of configurations, and hides their values."""
+        return ConfigResolver.from_worker(self.worker)
+
+    @cached_property
     def claims(self) -> Guarantee:
         """What the connector claims with the configuration of its harness."""
         with self.trial(0, counted=False) as trial:
-            props = {key: str(value) for key, value in trial.config.items()}
+            props = trial.props
         connector = self.subject.connector
         if issubclass(connector, SourceConnector):
             promised = connector.exactly_once_support(props) is ExactlyOnceSupport.SUPPORTED
@@ -176,6 +183,12 @@ class Trial:
 
     def _given(self) -> Mapping[str, Any]:
         return self.harness.config()
+
+    @property
+    def props(self) -> dict[str, str]:
+        """The configuration as a run gives it to the connector. :raises ConfigError: a variable has no value."""
+        texts, _ = texts_of(self.lab.resolver.resolve(self.config))
+        return texts
 
     @property
     def grows(self) -> bool:
@@ -319,8 +332,7 @@ def drained(trial: Trial, bound: int) -> None:
 def _belong_together(trial: Trial) -> bool:
     """Whether a bound waits for the end of what belongs together."""
     kind = trial.lab.subject.connector
-    props = {key: str(value) for key, value in trial.config.items()}
-    return issubclass(kind, PollSourceConnector) and kind(props).commits_at_offsets()
+    return issubclass(kind, PollSourceConnector) and kind(trial.props).commits_at_offsets()
 
 
 def succeeded(ended: Ended) -> Ended:

@@ -42,8 +42,7 @@ def _connector(lab: Lab) -> Iterator[tuple[Trial, PollSourceConnector]]:
     if not issubclass(lab.subject.connector, PollSourceConnector):
         raise Skipped("is about tasks of Python sources")
     with lab.trial() as trial:
-        props = {key: str(value) for key, value in trial.config.items()}
-        connector = lab.subject.connector(props)
+        connector = lab.subject.connector(trial.props)
         _learn(connector)
         yield trial, connector
 

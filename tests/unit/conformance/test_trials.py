@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.conformance.checks import Check
+from airflow_kconnect.conformance.findings import Passed
 from airflow_kconnect.conformance.harness import ConfigOnly, Harness
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.subject import Subject
@@ -70,3 +72,25 @@ def test_the_topics_of_a_trial_are_removed_after_it(tmp_path: Path) -> None:
     with lab.trial(0, counted=False) as trial:
         assert isinstance(lab.topics, NoTopics) and lab.topics.removed == []
     assert lab.topics.removed == [trial.harness.topic]
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> str:
+    """A variable whose value is `tiger`."""
+    file = tmp_path / "secrets.properties"
+    file.write_text("password=tiger\n")
+    return f"${{file:{file}:password}}"
+
+
+def test_connectors_get_values_of_variables_and_texts_as_runs_give_them(secret: str, tmp_path: Path) -> None:
+    given = {"file": secret, "is.quick": True}
+    with OwnLab(Lines, given, tmp_path).trial(0) as trial:
+        assert (trial.props["file"], trial.props["is.quick"], trial.config["file"]) == ("tiger", "true", secret)
+
+
+def test_findings_do_not_show_values_of_variables(secret: str, tmp_path: Path) -> None:
+    def look(lab: Lab) -> Passed:
+        with lab.trial(0) as trial:
+            raise ValueError(f"{trial.props['file']} is refused")
+
+    assert "tiger" not in Check("any", "fails", look).finding(OwnLab(Lines, {"file": secret}, tmp_path)).text
