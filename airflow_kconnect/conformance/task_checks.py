@@ -14,8 +14,9 @@ from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.findings import Broken, Guarantee, Passed, Skipped
 from airflow_kconnect.conformance.lab import Lab, Trial
 from airflow_kconnect.connect.connector.source import PollSourceConnector
-from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
+from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import ConnectSchema, Shape
+from airflow_kconnect.connect.errors import ConnectError, named
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 
@@ -67,7 +68,14 @@ def _tasks(connector: PollSourceConnector) -> Sequence[Mapping[str, str]]:
 
 def _polled(connector: PollSourceConnector, props: Mapping[str, str], offsets: Offsets) -> Polled:
     """The records of a new task that starts after these offsets, up to `MOST`."""
-    task, longest_s = connector.task_class()(), 0.0
+    try:
+        return _polled_by(connector.task_class()(), props, offsets)
+    except ConnectError as error:  # of the connector, and so no reason to end all checks
+        raise Broken(f"a task raised {named(error)}") from error
+
+
+def _polled_by(task: SourceTask, props: Mapping[str, str], offsets: Offsets) -> Polled:
+    longest_s = 0.0
     records: list[SourceRecord] = []
     task.initialize(SourceTaskContext(props, offsets))
     end_s = time.monotonic() + _POLLS_S

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.findings import Passed
+from airflow_kconnect.conformance.findings import Passed, Status
 from airflow_kconnect.conformance.harness import ConfigOnly, Harness
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.subject import Subject
+from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.connector.base import Connector
-from tests.support.connectors.lines import Lines
+from airflow_kconnect.connect.errors import RetriableError
+from tests.support.connectors.lines import Lines, LinesHarness, LinesTask
 from tests.support.connectors.rows import Rows
 
 
@@ -36,11 +38,11 @@ class NoTopics(Topics):
 
 
 class OwnLab(Lab):
-    """A lab without a cluster, for a configuration alone."""
+    """A lab without a cluster. :param given: a configuration, or a harness."""
 
-    def __init__(self, connector: type[Connector], config: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, connector: type[Connector], given: Mapping[str, Any] | type[Harness], folder: Path) -> None:
         def harness(own: Path, topic: str) -> Harness:
-            return ConfigOnly(own, topic, config)
+            return ConfigOnly(own, topic, given) if isinstance(given, Mapping) else given(own, topic)
 
         super().__init__(Subject(connector, "own"), harness, {}, folder)
         self.topics = NoTopics()
@@ -94,3 +96,17 @@ def test_findings_do_not_show_values_of_variables(secret: str, tmp_path: Path) -
             raise ValueError(f"{trial.props['file']} is refused")
 
     assert "tiger" not in Check("any", "fails", look).finding(OwnLab(Lines, {"file": secret}, tmp_path)).text
+
+
+class _Refused(LinesTask):
+    def start(self, props: Mapping[str, str]) -> None:
+        raise RetriableError("the server is down")
+
+
+@pytest.mark.parametrize("check", TASK_CHECKS, ids=lambda check: str(check.name))
+def test_an_error_of_a_task_is_a_finding_and_not_taken_for_one_of_kafka(check: Check, tmp_path: Path) -> None:
+    class Down(Lines):
+        task = _Refused
+
+    finding = check.finding(OwnLab(Down, LinesHarness, tmp_path))
+    assert (finding.status, "the server is down" in finding.text) == (Status.FAILED, True)
