@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.findings import Passed, Status
+from airflow_kconnect.conformance.findings import Broken, Passed, Status
 from airflow_kconnect.conformance.harness import ConfigOnly, Harness
-from airflow_kconnect.conformance.lab import Lab
+from airflow_kconnect.conformance.lab import MAX_RECORDS, Lab, Trial, drained
+from airflow_kconnect.conformance.runs import Ended
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
@@ -110,3 +111,32 @@ def test_an_error_of_a_task_is_a_finding_and_not_taken_for_one_of_kafka(check: C
 
     finding = check.finding(OwnLab(Down, LinesHarness, tmp_path))
     assert (finding.status, "the server is down" in finding.text) == (Status.FAILED, True)
+
+
+class _Scripted(Trial):
+    """Runs that write as much as their bound allows, until there is nothing left."""
+
+    def __init__(self, there: int, *, forgets: bool = False) -> None:
+        self.left, self.forgets = there, forgets
+        self.there = there
+
+    @property
+    def total(self) -> int:
+        return self.there
+
+    def run(self, keys: Mapping[str, str] | None = None) -> Ended:
+        written = min(self.left, int((keys or {}).get(MAX_RECORDS, self.left)))
+        self.left -= 0 if self.forgets else written
+        return Ended(0, {"splits": 1, "records": {"written": written}})
+
+
+@pytest.mark.parametrize("there", [0, 10, 1000])
+def test_runs_with_a_bound_and_a_last_one_without_move_all_that_there_is(there: int) -> None:
+    trial = _Scripted(there)
+    drained(trial, 1)
+    assert trial.left == 0
+
+
+def test_runs_with_a_bound_that_write_the_same_again_are_seen() -> None:
+    with pytest.raises(Broken, match="again and again"):
+        drained(_Scripted(10, forgets=True), 1)
