@@ -88,9 +88,10 @@ def conformance(
     from airflow_kconnect.conformance.lab import Lab
     from airflow_kconnect.conformance.subject import Subject
     from airflow_kconnect.conformance.suite import checks_of
+    from airflow_kconnect.submit.submit import sigterm_as_exit
 
     console = Console(stderr=as_json)
-    with errors_shown(), tempfile.TemporaryDirectory(prefix="kconnect-conformance-") as folder:
+    with errors_shown(), sigterm_as_exit(), tempfile.TemporaryDirectory(prefix="kconnect-conformance-") as folder:
         subject = Subject.of(connector, Path(folder))
         harness_of, checks = _harness_of(config, harness), checks_of(subject, only or ())
         with _kafka(worker, bootstrap_servers, Path(folder), console) as keys:
@@ -144,10 +145,11 @@ def _kafka(worker: Path | None, servers: str | None, folder: Path, console: Cons
     from airflow_kconnect.local.broker_files import worker_config as keys_of
     from airflow_kconnect.submit.worker_defaults import with_defaults
 
-    with console.status("starting Kafka") as status:
-        broker = EmbeddedBroker(folder / "kafka", progress=status.update)
-        broker.start()
+    status = console.status("starting Kafka")
+    broker = EmbeddedBroker(folder / "kafka", progress=status.update)
     try:
+        with status:
+            broker.start()
         yield with_defaults(keys_of(broker.bootstrap))
     finally:
         broker.stop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,12 @@ def test_a_configuration_or_a_harness_is_needed() -> None:
 def test_a_harness_that_is_none_is_an_error() -> None:
     result = _called(_SOURCE, "--harness", _SOURCE)
     assert (result.exit_code, "not a subclass of SourceHarness" in " ".join(result.stderr.split())) == (1, True)
+
+
+def test_what_was_started_is_ended_on_sigterm_as_on_ctrl_c(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    monkeypatch.setattr("airflow_kconnect.conformance.suite.checks_of", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    try:
+        assert _called(_SOURCE, "--config", config).exit_code == 128 + signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
