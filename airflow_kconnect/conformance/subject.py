@@ -36,6 +36,10 @@ def loaded(text: str, option: str) -> Any:
         found = importlib.import_module(module)
     except Exception as error:  # the file is the user's: whatever it raises, it cannot be imported
         raise ConfigError({option: [f"{where} cannot be imported: {in_one_line(error)}"]}) from error
+    other = getattr(found, "__file__", None)
+    if where.endswith(".py") and (other is None or Path(other).resolve() != file.resolve()):
+        text = f"names {file}, but Python has another module {module}, {other or 'its own'}: rename the file"
+        raise ConfigError({option: [text]})
     if not hasattr(found, name):
         raise ConfigError({option: [f"{where} has no {name}"]})
     return getattr(found, name)

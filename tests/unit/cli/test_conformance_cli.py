@@ -57,6 +57,13 @@ def test_a_harness_that_is_none_is_an_error() -> None:
     assert (result.exit_code, "not a subclass of SourceHarness" in " ".join(result.stderr.split())) == (1, True)
 
 
+@pytest.mark.parametrize("stem", ["json", "time"])
+def test_a_file_that_is_named_as_another_module_is_not_taken_for_it(stem: str, config: str, tmp_path: Path) -> None:
+    (tmp_path / f"{stem}.py").write_text("Lines = None")
+    result = _called(f"{tmp_path / stem}.py:Lines", "--config", config)
+    assert (result.exit_code, "rename the file" in " ".join(result.stderr.split())) == (1, True), result.stderr
+
+
 def test_what_was_started_is_ended_on_sigterm_as_on_ctrl_c(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     monkeypatch.setattr("airflow_kconnect.conformance.suite.checks_of", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
