@@ -10,9 +10,10 @@ import pytest
 
 from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.findings import Broken, Passed, Status
-from airflow_kconnect.conformance.harness import ConfigOnly, Harness
-from airflow_kconnect.conformance.lab import MAX_RECORDS, Lab, Trial, drained
+from airflow_kconnect.conformance.harness import ConfigOnly, Harness, SinkHarness
+from airflow_kconnect.conformance.lab import MAX_RECORDS, RECORDS, Lab, Trial, drained
 from airflow_kconnect.conformance.runs import Ended
+from airflow_kconnect.conformance.sink_checks import SINK_CHECKS
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
@@ -29,6 +30,9 @@ class NoTopics(Topics):
         self.removed: list[str] = []
 
     def create(self, topic: str) -> None:
+        """Nothing happens."""
+
+    def write(self, topic: str, records: object) -> None:
         """Nothing happens."""
 
     def ends(self) -> dict[Any, int]:
@@ -140,3 +144,22 @@ def test_runs_with_a_bound_and_a_last_one_without_move_all_that_there_is(there: 
 def test_runs_with_a_bound_that_write_the_same_again_are_seen() -> None:
     with pytest.raises(Broken, match="again and again"):
         drained(_Scripted(10, forgets=True), 1)
+
+
+class _Numbers(SinkHarness):
+    """Its target has all records, and no texts."""
+
+    def config(self) -> dict[str, str]:
+        return {}
+
+    def arrived(self) -> range:
+        return range(RECORDS + 3)
+
+
+def test_a_sink_whose_texts_cannot_be_read_back_has_not_passed_a_check_of_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trial, "run", lambda *_: None)
+    (check,) = (each for each in SINK_CHECKS if each.name == "nulls")
+    finding = check.finding(OwnLab(Rows, _Numbers, tmp_path))
+    assert (finding.status, "texts are not known" in finding.text) == (Status.SKIPPED, True), finding
