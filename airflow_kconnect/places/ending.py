@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 
-from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.places.base import Place, StagedFile, Staging
 
 _THREADS = 4
 """As many wait at a time: each may still have a part on this machine."""
 _ABORT_S = 10
+_REMOVE_THREADS, _REMOVE_S = 8, 30
 
 
 class EndingFiles:
@@ -40,10 +41,21 @@ class EndingFiles:
     def abort(self, place: Place) -> None:
         """Remove what was written. Raises nothing: the next run cleans up as well."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-        wait([future for _, future in self._files], timeout=_ABORT_S)
-        for staging, future in self._files:
-            if not future.done() or future.cancelled() or future.exception() is not None:
-                staging.abort()
-                continue
-            with contextlib.suppress(ConnectError):
-                place.discard(future.result())
+        wait([future for _, future in self._files if not future.cancelled()], timeout=_ABORT_S)
+        remove_soon(
+            partial(place.discard, future.result()) if _has_ended(future) else staging.abort
+            for staging, future in self._files
+        )
+
+
+def _has_ended(file: Future[StagedFile]) -> bool:
+    return file.done() and not file.cancelled() and file.exception() is None
+
+
+def remove_soon(removals: Iterable[Callable[[], object]]) -> None:
+    """Remove what was written, several files at a time, as far as it takes seconds. Raises nothing: the next run cleans
+    up as well, while a task with a thousand files would wait for hours for a store that does not answer.
+    """
+    pool = ThreadPoolExecutor(_REMOVE_THREADS, thread_name_prefix="kconnect-abort")
+    wait([pool.submit(removal) for removal in removals], timeout=_REMOVE_S)
+    pool.shutdown(wait=False, cancel_futures=True)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connectors.cloud_storage.columns import PARTS
 from airflow_kconnect.connectors.cloud_storage.encoders import ENOUGH, ENOUGH_TEXT, Encoder, encoder
 from airflow_kconnect.connectors.cloud_storage.keys.settings import FileKind
 from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
 from airflow_kconnect.connectors.cloud_storage.rules.rotation import Bounds, Filling
 from airflow_kconnect.places.base import Place, StagedFile, Staging
+from airflow_kconnect.places.ending import remove_soon
 
 _THREADS = 8
 _PER_COLUMN = 512
@@ -48,6 +48,7 @@ class OpenFile:
     ) -> None:
         self._place, self._names, self._kinds, self._part_bytes = place, names, kinds, part_bytes
         self._stagings: dict[Part, tuple[Staging, Encoder]] = {}
+        self._staged: list[StagedFile] = []
         self._rows: list[pa.RecordBatch] = []
         self.filling = Filling()
         self.bytes = 0
@@ -75,22 +76,25 @@ class OpenFile:
             for chunk in table.column(PARTS[part]).chunks:
                 writer.write(chunk)
 
-    def finish(self) -> dict[str, Any]:
-        """Complete the files; returns JSON data for the commit."""
+    def finish(self) -> None:
+        """Complete the files."""
         if self._rows:
             self.flush()
-        staged = []
         for part in self._names:
             staging, writer = self._staging(part)
             writer.finish()
-            staged.append(staging.finish().to_json())
+            self._staged.append(staging.finish())
             del self._stagings[part]
-        return {"records": self.filling.records, "staged": staged}
 
-    def abort(self) -> None:
-        """Remove what was written."""
-        for staging, _ in self._stagings.values():
-            staging.abort()
+    @property
+    def facts(self) -> dict[str, Any]:
+        """JSON data for the commit, once it is complete."""
+        return {"records": self.filling.records, "staged": [each.to_json() for each in self._staged]}
+
+    def removals(self) -> Iterator[Callable[[], object]]:
+        """What removes what was written."""
+        yield from (staging.abort for staging, _ in self._stagings.values())
+        yield from (partial(self._place.discard, each) for each in self._staged)
 
     def _staging(self, part: Part) -> tuple[Staging, Encoder]:
         if (found := self._stagings.get(part)) is None:
@@ -117,77 +121,66 @@ class OpenFiles:
         self._open: dict[str, OpenFile] = {}
         self._bytes = 0
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="kconnect-files")
-        self._ending: deque[tuple[Future[dict[str, Any]], OpenFile, int]] = deque()
-        self._done: list[dict[str, Any]] = []
+        self._ending: deque[tuple[Future[None], OpenFile, int]] = deque()
+        self._done: list[OpenFile] = []
 
     def write(self, folder: str, rows: pa.RecordBatch, offsets: pa.Array, moments_ms: np.ndarray | None) -> None:
         """Add the next rows of a folder; files that are full end.
 
         :param rows: the columns of the parts.
         """
-        file = self._open.pop(folder, None)
         start, end = 0, rows.num_rows
         while start < end:
-            if file is None:
+            if (file := self._open.pop(folder, None)) is None:
                 names = self._names(folder, offsets[start].as_py())
                 file = OpenFile(self._place, names, self._kinds, self._limits.part_bytes)
+            self._open[folder] = file
             until = self._bounds.taken(file.filling, moments_ms, start, end)
             if until > start:
                 base_ms = None if moments_ms is None else int(moments_ms[start])
                 self._bytes += file.add(rows.slice(start, until - start), base_ms)
             if until < end or self._bounds.is_full(file.filling):
-                self._end(file)
-                file = None
+                self._end(folder)
             start = until
-        if file is not None:
-            self._open[folder] = file
         self._keep_limits()
 
     def finish(self) -> list[dict[str, Any]]:
         """End all files; returns JSON data of all that there were."""
         while self._open:
-            self._end(self._open.pop(next(iter(self._open))))
+            self._end(next(iter(self._open)))
         while self._ending:
             self._await_one()
         self._pool.shutdown()
-        return self._done
+        return [file.facts for file in self._done]
 
     def abort(self) -> None:
         """Remove what was written. Raises nothing: the next run cleans up as well."""
         for future, *_ in self._ending:
             future.cancel()
         self._pool.shutdown()
-        for file in (*self._open.values(), *(file for _, file, _ in self._ending)):
-            file.abort()
-        for done in (*self._done, *_results(future for future, *_ in self._ending)):
-            for staged in done["staged"]:
-                with contextlib.suppress(ConnectError):
-                    self._place.discard(StagedFile.from_json(staged))
+        files = (*self._open.values(), *(file for _, file, _ in self._ending), *self._done)
+        remove_soon(removal for file in files for removal in file.removals())
 
     def _keep_limits(self) -> None:
         while len(self._open) > self._limits.files:
-            self._end(self._open.pop(next(iter(self._open))))
+            self._end(next(iter(self._open)))
         while self._bytes > self._limits.buffer_bytes:
             largest = max(self._open.values(), key=lambda file: file.bytes)
             self._bytes -= largest.bytes
             largest.flush()
 
-    def _end(self, file: OpenFile) -> None:
+    def _end(self, folder: str) -> None:
         """Let a thread complete a file: that takes a store some round trips. What waits for it is limited, too."""
-        self._bytes -= file.bytes
         waiting = sum(size for *_, size in self._ending)
         while self._ending and (len(self._ending) >= 2 * _THREADS or waiting > self._limits.buffer_bytes // 4):
             waiting -= self._await_one()
+        file = self._open.pop(folder)
+        self._bytes -= file.bytes
         self._ending.append((self._pool.submit(file.finish), file, file.bytes))
 
     def _await_one(self) -> int:
-        future, _, size = self._ending[0]
-        self._done.append(future.result())
+        future, file, size = self._ending[0]
+        future.result()
+        self._done.append(file)
         self._ending.popleft()
         return size
-
-
-def _results(futures: Iterator[Future[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-    for future in futures:
-        if not future.cancelled() and future.exception() is None:
-            yield future.result()

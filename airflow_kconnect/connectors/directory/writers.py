@@ -85,8 +85,8 @@ class DirectoryWriter(SplitWriter):
     def _finish(self) -> None:
         assert self._staging is not None
         self._encoder.finish()
-        staging, self._staging = self._staging, None
-        self._ending.add(staging)
+        self._ending.add(self._staging)
+        self._staging = None
         self._counts.append(self._records)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,21 @@ def test_nothing_is_left_once_they_are_aborted(place: LocalPlace) -> None:
     files.add(FailingEnd(written(place, "b"), threading.Event()))
     files.abort(place)
     assert left(place) == []
+
+
+def test_files_that_are_not_removed_within_seconds_are_left_to_the_next_run(
+    place: LocalPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airflow_kconnect.places.ending._REMOVE_S", 0.05)
+    answers = threading.Event()
+    monkeypatch.setattr(LocalPlace, "discard", lambda *_: answers.wait(_PATIENCE_S))
+    files = EndingFiles()
+    for number in range(50):
+        files.add(written(place, f"{number}"))
+    began_s = time.monotonic()
+    files.abort(place)
+    assert time.monotonic() - began_s < 5
+    answers.set()
 
 
 def test_one_whose_store_does_not_answer_is_removed_nevertheless(

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connectors.cloud_storage.azure import AzureBlobStorageSinkConnector
 from airflow_kconnect.connectors.cloud_storage.gcs import GcsSinkConnector
 from airflow_kconnect.connectors.cloud_storage.s3 import S3SinkConnector
 from airflow_kconnect.connectors.cloud_storage.writer import CloudStorageWriter
 from airflow_kconnect.places.address import Address
-from airflow_kconnect.places.base import StagedFile
+from airflow_kconnect.places.base import StagedFile, Staging
 from airflow_kconnect.places.local import LocalPlace
 
 MIB = 2**20
@@ -76,6 +77,43 @@ def test_rows_of_a_folder_keep_their_order(tmp_path: Path) -> None:
         for path in paths:
             first = json.loads(path.read_text().splitlines()[0])["n"]
             assert path.name == f"t+0+{first:010d}.json"
+
+
+class FailingEnd:
+    """A file whose store fails when it has all of it."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.write, self.abort = staging.write, staging.abort
+
+    def finish(self) -> StagedFile:
+        raise RetriableError("the store is overloaded")
+
+
+def left(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("failing", ["f=0", ".keys."])
+def test_nothing_is_left_of_files_that_waited_for_one_that_failed(
+    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the records before, or the second one of the same records."""
+    stage = LocalPlace.stage
+
+    def staged(place: LocalPlace, name: str, part_bytes: int = 0) -> Staging:
+        staging = stage(place, name, part_bytes)
+        return FailingEnd(staging) if failing in name else staging
+
+    monkeypatch.setattr(LocalPlace, "stage", staged)
+    keys = {"store.kafka.keys": "true", "keys.format.class": "JsonFormat"}
+    writing, _ = writer(tmp_path, **keys, **{"flush.size": "100", "kconnect.buffer.bytes": str(MIB)})
+    writing.open(SinkSplit("t", 0, 0, 40_000))
+    with pytest.raises(RetriableError):
+        for batch in batches(20, 2000, 50, 1000):
+            writing.write(batch.append_column("keys", batch.column("values")))
+        writing.close(40_000)
+    writing.abort()
+    assert left(tmp_path) == []
 
 
 def test_keys_of_gcs() -> None:

@@ -54,6 +54,21 @@ def hidden(folder: Path, file: dict[str, Any]) -> Path:
     return Path(folder, file["facts"]["hidden"])
 
 
+def test_nothing_is_left_of_a_file_that_waited_for_one_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RetriableError("the store is overloaded")
+
+    monkeypatch.setattr("airflow_kconnect.places.local._LocalStaging.finish", fail)
+    writer = json_writer(tmp_path, flush_size=1)
+    writer.open(SPLIT)
+    with pytest.raises(RetriableError):
+        writer.write(lines(10, 20))
+    writer.abort()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 class TestJson:
     def test_one_file_is_named_by_its_first_record(self, tmp_path: Path) -> None:
         writer = json_writer(tmp_path)
