@@ -18,7 +18,7 @@ from airflow_kconnect.places.errors import check_ca_file
 
 _SESSION = "airflow-kconnect"
 _MINUTE_S = 60
-_LOCK = threading.Lock()
+MAKING = threading.RLock()
 """To make clients is not safe for threads; to use one is."""
 
 
@@ -67,7 +67,7 @@ def s3_client(own: S3Settings, patience: Patience) -> Any:
     """
     if own.ca_file:
         check_ca_file(own.ca_file)
-    with _LOCK:
+    with MAKING:
         try:
             return _session(own, patience).create_client(
                 "s3",

@@ -20,7 +20,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedErr
 from airflow_kconnect.places import hidden as names
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging, is_hidden
-from airflow_kconnect.places.s3.client import Patience, S3Settings, s3_client, shared_client
+from airflow_kconnect.places.s3.client import MAKING, Patience, S3Settings, s3_client, shared_client
 from airflow_kconnect.places.s3.errors import errors_named
 from airflow_kconnect.places.s3.uploads import WRITER, S3Staging, abort, head, try_delete, unless_gone, uploads
 from airflow_kconnect.places.streams import RangeReader
@@ -187,15 +187,20 @@ class S3Place(Place):
 
     @cached_property
     def _s3(self) -> Any:
-        return self._client(Patience())
+        return self._client("_s3", Patience())
 
     @cached_property
     def _s3_once(self) -> Any:
         """Repeats no requests."""
-        return self._client(Patience(attempts=1))
+        return self._client("_s3_once", Patience(attempts=1))
 
-    def _client(self, patience: Patience) -> Any:
-        return (shared_client if self._in_task else s3_client)(self._settings, patience)
+    def _client(self, name: str, patience: Patience) -> Any:
+        """Several threads may ask for it at once: one of them logs in."""
+        with MAKING:
+            own = vars(self)
+            if name not in own:
+                own[name] = (shared_client if self._in_task else s3_client)(self._settings, patience)
+            return own[name]
 
     @property
     def _bucket(self) -> dict[str, str]:

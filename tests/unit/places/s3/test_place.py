@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -13,6 +15,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.places.address import address
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.places.s3 import client
 from airflow_kconnect.places.s3 import place as s3
 from airflow_kconnect.places.s3.client import S3Settings
 from airflow_kconnect.places.s3.place import S3Place
@@ -241,3 +244,23 @@ def test_the_splits_of_a_process_share_a_client(monkeypatch: pytest.MonkeyPatch)
     assert client("other") is not first
     now += 60  # what is found in the environment may have been renewed
     assert client("k") is not first
+
+
+@pytest.mark.parametrize("in_task", [False, True])
+def test_threads_that_ask_for_a_client_at_once_get_the_same(in_task: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def make(*_: object) -> object:
+        time.sleep(0.05)
+        made.append(object())
+        return made[-1]
+
+    monkeypatch.setattr(s3, "s3_client", make)
+    monkeypatch.setattr(client, "s3_client", make)
+    place = S3Place(address("s3://bucket/raw"), S3Settings(region="of this test"))
+    if in_task:
+        place = pickle.loads(pickle.dumps(place))  # noqa: S301
+    with ThreadPoolExecutor(8) as pool:
+        # From Python 3.12 on `cached_property` lets several threads do this.
+        found = set(pool.map(S3Place._s3.func, [place] * 8))
+    assert found == set(made) and len(made) == 1
