@@ -5,9 +5,11 @@ The files of `common/` are in each package. `module` in a path is the package's;
 
 from __future__ import annotations
 
+import ast
 import keyword
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from importlib.resources import files
@@ -39,6 +41,9 @@ def written(kind: Kind, name: str, into: Path) -> list[Path]:
     module = _module(name)
     folder = into / name
     texts = {folder / path: text for path, text in _files(kind, _names(kind, name, module))}
+    for path, text in texts.items():
+        if path.suffix == ".py" and (twice := _named_twice(text)):
+            raise ConfigError({"NAME": [f"{name} would have a class {twice[0]}, which is another one: choose another"]})
     try:
         folder.mkdir(parents=True)
         for path, text in texts.items():
@@ -73,6 +78,17 @@ def _names(kind: Kind, name: str, module: str) -> dict[str, str]:
         "group": _GROUPS[kind],
         "kind": kind,
     }
+
+
+def _named_twice(text: str) -> list[str]:
+    """Names that a module gives to two things that it imports or defines."""
+    names: Counter[str] = Counter()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(each.asname or each.name for each in node.names)
+        elif isinstance(node, ast.ClassDef):
+            names[node.name] += 1
+    return [name for name, count in names.items() if count > 1]
 
 
 def _files(kind: Kind, names: dict[str, str]) -> Iterator[tuple[Path, str]]:

@@ -31,6 +31,22 @@ def test_a_name_that_something_else_has_is_an_error(name: str, tmp_path: Path) -
     assert (result.exit_code, "is the name of something else in Python" in result.stderr) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("transform", "change"),
+        ("transform", "sink-record"),
+        ("source", "source"),
+        ("source", "poll"),
+        ("sink", "poll-sink"),
+    ],
+)
+def test_a_name_whose_class_would_hide_another_one_is_an_error(kind: str, name: str, tmp_path: Path) -> None:
+    result = _called(kind, name, "--into", str(tmp_path))
+    assert (result.exit_code, "choose another" in " ".join(result.stderr.split())) == (1, True), result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "orders").mkdir()
     (tmp_path / "orders" / "README.md").write_text("mine")
