@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.findings import Broken, Passed, Status
+from airflow_kconnect.conformance.findings import Broken, Finding, Guarantee, Passed, Status, Verdict
 from airflow_kconnect.conformance.harness import ConfigOnly, Harness, SinkHarness
 from airflow_kconnect.conformance.lab import MAX_RECORDS, RECORDS, Lab, Trial, drained
 from airflow_kconnect.conformance.runs import Ended
@@ -18,8 +18,9 @@ from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
 from airflow_kconnect.connect.errors import RetriableError
-from tests.support.connectors.lines import Lines, LinesHarness, LinesTask
+from tests.support.connectors.lines import Lines, LinesHarness, LinesTask, OffsetsOfBatches
 from tests.support.connectors.rows import Rows
 
 
@@ -115,6 +116,25 @@ def test_an_error_of_a_task_is_a_finding_and_not_taken_for_one_of_kafka(check: C
 
     finding = check.finding(OwnLab(Down, LinesHarness, tmp_path))
     assert (finding.status, "the server is down" in finding.text) == (Status.FAILED, True)
+
+
+def _offsets(connector: type[Lines], folder: Path) -> Finding:
+    (check,) = (each for each in TASK_CHECKS if each.name == "offsets")
+    return check.finding(OwnLab(connector, LinesHarness, folder))
+
+
+def test_a_source_may_claim_no_more_than_at_least_once_if_records_share_an_offset(tmp_path: Path) -> None:
+    class Shares(OffsetsOfBatches):
+        support = ExactlyOnceSupport.UNSUPPORTED
+
+    finding = _offsets(Shares, tmp_path)
+    assert (finding.status, "none of their own" in finding.text) == (Status.PASSED, True), finding
+    killed = Finding("killed:random", Status.PASSED, "each record is there once")
+    assert Verdict.of(Guarantee.AT_LEAST_ONCE, [finding, killed], complete=True).may is Guarantee.AT_LEAST_ONCE
+
+
+def test_offsets_of_their_own_are_seen(tmp_path: Path) -> None:
+    assert (_offsets(Lines, tmp_path).doubled, "no two are the same" in _offsets(Lines, tmp_path).text) == (0, True)
 
 
 class _Scripted(Trial):
