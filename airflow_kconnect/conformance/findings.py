@@ -9,6 +9,15 @@ from enum import StrEnum
 
 _MOST_SHOWN = 3
 _LONGEST = 60
+_OF_MISSING = {
+    False: "an offset must not claim more than was returned before it",
+    True: "what was put must be in the target when `flush` returns, or offsets are committed that were not written",
+}
+_OF_DOUBLED = {
+    False: "the connector must resume after its offset",
+    True: "a record that is put again must replace itself; if it cannot, let `replay_problem` say so",
+}
+"""What to do, by whether the connector is a sink."""
 
 
 class Guarantee(StrEnum):
@@ -78,22 +87,21 @@ class Difference:
         doubled = Counter({each: count for each, count in more.items() if each in expected})
         return cls(expected - arrived, doubled, more - doubled)
 
-    def judged(self, after: str, *, may_double: bool) -> Passed:
+    def judged(self, after: str, *, may_double: bool, of_sink: bool = False) -> Passed:
         """What it means.
 
         :param after: what was done before, such as "after a kill". :param may_double: if the connector says so.
+        :param of_sink: whether the connector is a sink, for what to do.
         :raises Broken: records are missing, doubled or foreign.
         """
         missing, doubled = self.missing.total(), self.doubled.total()
         if missing:
-            text = (
-                f"{after}, {_records(self.missing)} missing: an offset must not claim more than was returned before it"
-            )
+            text = f"{after}, {_records(self.missing)} missing: {_OF_MISSING[of_sink]}"
             raise Broken(text, missing=missing, doubled=doubled)
         if self.foreign:
             raise Broken(f"{after}, there is what no undisturbed run delivers: {_shown(self.foreign)}")
         if doubled and not may_double:
-            text = f"{after}, {_records(self.doubled)} there more than once: the connector must resume after its offset"
+            text = f"{after}, {_records(self.doubled)} there more than once: {_OF_DOUBLED[of_sink]}"
             raise Broken(text, doubled=doubled)
         if doubled:
             return Passed(f"nothing is missing {after}; {doubled} more than once, as at-least-once allows", doubled)

@@ -238,7 +238,8 @@ class Trial:
 
     def judged(self, after: str, *, may_double: bool = False) -> Passed:
         """See `Difference.judged`. :param may_double: if the connector claims no more than at least once."""
-        return self.difference().judged(after, may_double=may_double and self.lab.claims is not Guarantee.EXACTLY_ONCE)
+        allowed = may_double and self.lab.claims is not Guarantee.EXACTLY_ONCE
+        return self.difference().judged(after, may_double=allowed, of_sink=self.lab.is_sink)
 
 
 class SourceTrial(Trial):

@@ -38,6 +38,20 @@ def test_a_difference_is_a_failure_that_names_records(expected: str, arrived: st
     assert text in str(broken.value)
 
 
+@pytest.mark.parametrize(
+    ("of_sink", "arrived", "cure"),
+    [
+        (False, "a", "an offset must not claim"),
+        (True, "a", "`flush`"),
+        (False, "abb", "resume"),
+        (True, "abb", "replay"),
+    ],
+)
+def test_a_failure_says_what_to_do_to_a_source_or_to_a_sink(of_sink: bool, arrived: str, cure: str) -> None:
+    with pytest.raises(Broken, match=cure):
+        _difference("ab", arrived).judged("after a kill", may_double=False, of_sink=of_sink)
+
+
 def test_more_than_once_is_counted_where_it_is_allowed() -> None:
     assert _difference("ab", "abb").judged("after a kill", may_double=True).doubled == 1
 
