@@ -18,6 +18,8 @@ _NO_NUMBER = r"^\s*(?:[nN]a[nN]|[+-]?[iI]nf(?:inity)?)\s*$"
 _TRUTH = r"^\s*(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\s*$"
 _DIGITS = 15
 """Those that a double holds, whatever they are."""
+_LARGE = 10.0**_DIGITS
+"""What these digits alone do not exceed."""
 _ODD = ("+", " ", "\t")
 """How numbers begin that are written in another way than usual."""
 _BELOW_MILLISECONDS = r"\.[0-9]{3}0*[1-9]"
@@ -43,7 +45,7 @@ def lost(texts: pa.BinaryArray, values: pa.Array) -> np.ndarray:
 
     :param texts: in UTF-8, where there is a value.
     """
-    if _are_usual(texts, values.type):
+    if _are_usual(texts, values.type) and (not pa.types.is_floating(values.type) or _are_of_size(texts, values)):
         return np.empty(0, np.int64)
     known = pc.if_else(values.is_valid(), texts, None).cast(pa.string())
     return np.flatnonzero(pc.invert(_keeps(known, values.type)).fill_null(False).to_numpy(zero_copy_only=False))
@@ -64,6 +66,15 @@ def _are_usual(texts: pa.BinaryArray, type_: pa.DataType) -> bool:
     fractions = _begin(texts, "0.") + _begin(texts, "-0.") if is_double else 0
     zeros = _begin(texts, "0") + _begin(texts, "-0")
     return zeros == fractions + (pc.sum(pc.equal(texts, b"0")).as_py() if zeros else 0)
+
+
+def _are_of_size(texts: pa.BinaryArray, values: pa.DoubleArray) -> bool:
+    """Whether short texts have values that no exponent has made too large for a double, or zero."""
+    ends = pc.min_max(values).as_py()
+    if ends["max"] is not None and max(-ends["min"], ends["max"]) > _LARGE:
+        return False
+    zeros = texts.filter(pc.equal(values, 0.0))
+    return not pc.any(pc.match_substring(zeros, "e", ignore_case=True)).as_py()
 
 
 def _begin(texts: pa.BinaryArray, start: str) -> int:
