@@ -30,9 +30,10 @@ from airflow_kconnect.conformance.runs import Ended, Job, Runs
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.config.types import texts_of
+from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, in_one_line
 from airflow_kconnect.connect.run import EXIT_OK
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
@@ -82,6 +83,9 @@ class Lab:
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="trial-"))
         name = f"conformance-{uuid.uuid4().hex[:8]}"
         harness = self.new_harness(folder, name)
+        wanted = SinkHarness if self.is_sink else SourceHarness
+        if not isinstance(harness, wanted):
+            raise ConfigError({"--harness": [f"is of another kind: {self.subject.name} needs a {wanted.__name__}"]})
         try:
             trial = (SinkTrial if self.is_sink else SourceTrial)(self, harness, name)
             if counted:
@@ -108,17 +112,18 @@ class Lab:
 
     @cached_property
     def claims(self) -> Guarantee:
-        """What the connector claims with the configuration of its harness."""
-        with self.trial(0, counted=False) as trial:
-            props = trial.props
-        connector = self.subject.connector
-        if issubclass(connector, SourceConnector):
-            promised = connector.exactly_once_support(props) is ExactlyOnceSupport.SUPPORTED
-        elif issubclass(connector, NativeSinkConnector):
-            promised = bool(connector(props).exactly_once)
-        else:
-            promised = connector.replay_problem(props) is None
-        return Guarantee.EXACTLY_ONCE if promised else Guarantee.AT_LEAST_ONCE
+        """What the connector claims with the configuration of its harness.
+
+        :raises ConfigError: it, or the harness, cannot be used at all.
+        """
+        try:
+            with self.trial(0, counted=False) as trial:
+                return _claimed(self.subject.connector, trial.props)
+        except ConnectError:
+            raise
+        except Exception as error:  # both are the user's code
+            text = f"{self.subject.name} does not say what it claims, or its harness fails: {in_one_line(error)}"
+            raise ConfigError({"CLASS": [text]}) from error
 
     @cached_property
     def reference(self) -> Reference:
@@ -328,6 +333,16 @@ class SinkTrial(Trial):
         if not self.knows_texts:
             return Difference.of(Counter({_number(each): n for each, n in self._expected.items()}), arrived)
         return Difference.of(self._expected, arrived)
+
+
+def _claimed(connector: type[Connector], props: dict[str, str]) -> Guarantee:
+    if issubclass(connector, SourceConnector):
+        promised = connector.exactly_once_support(props) is ExactlyOnceSupport.SUPPORTED
+    elif issubclass(connector, NativeSinkConnector):
+        promised = bool(connector(props).exactly_once)
+    else:
+        promised = issubclass(connector, SinkConnector) and connector.replay_problem(props) is None
+    return Guarantee.EXACTLY_ONCE if promised else Guarantee.AT_LEAST_ONCE
 
 
 def drained(trial: Trial, bound: int) -> None:

@@ -31,10 +31,13 @@ def examined(
     on_check: Callable[[Check], None] = lambda _: None,
     on_finding: Callable[[Finding], None] = lambda _: None,
 ) -> Verdict:
-    """Make the checks. :raises RetriableError: Kafka cannot be used."""
-    findings = []
+    """Make the checks.
+
+    :raises RetriableError: Kafka cannot be used. :raises ConfigError: the connector or its harness cannot be used.
+    """
+    claims, findings = lab.claims, []
     for check in checks:
         on_check(check)
         findings.append(check.finding(lab))
         on_finding(findings[-1])
-    return Verdict.of(lab.claims, findings, complete=len(checks) == len(checks_of(lab.subject)))
+    return Verdict.of(claims, findings, complete=len(checks) == len(checks_of(lab.subject)))

@@ -15,11 +15,12 @@ from airflow_kconnect.conformance.lab import MAX_RECORDS, RECORDS, Lab, Trial, d
 from airflow_kconnect.conformance.runs import Ended
 from airflow_kconnect.conformance.sink_checks import SINK_CHECKS
 from airflow_kconnect.conformance.subject import Subject
+from airflow_kconnect.conformance.suite import examined
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
-from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from tests.support.connectors.lines import Lines, LinesHarness, LinesTask, OffsetsOfBatches
 from tests.support.connectors.rows import Rows
 
@@ -183,3 +184,19 @@ def test_a_sink_whose_texts_cannot_be_read_back_has_not_passed_a_check_of_texts(
     (check,) = (each for each in SINK_CHECKS if each.name == "nulls")
     finding = check.finding(OwnLab(Rows, _Numbers, tmp_path))
     assert (finding.status, "texts are not known" in finding.text) == (Status.SKIPPED, True), finding
+
+
+class _NoConfig(LinesHarness):
+    def config(self) -> dict[str, str]:
+        raise KeyError("database")
+
+
+@pytest.mark.parametrize(
+    ("connector", "harness", "reason"),
+    [(Rows, LinesHarness, "needs a SinkHarness"), (Lines, _NoConfig, "KeyError: 'database'")],
+)
+def test_a_harness_that_cannot_be_used_is_an_error_before_all_checks(
+    connector: type[Connector], harness: type[Harness], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        examined(OwnLab(connector, harness, tmp_path), TASK_CHECKS)
