@@ -31,6 +31,7 @@ from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.config.types import texts_of
 from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, in_one_line
@@ -338,7 +339,7 @@ class SinkTrial(Trial):
 def _claimed(connector: type[Connector], props: dict[str, str]) -> Guarantee:
     if issubclass(connector, SourceConnector):
         promised = connector.exactly_once_support(props) is ExactlyOnceSupport.SUPPORTED
-    elif issubclass(connector, NativeSinkConnector):
+    elif issubclass(connector, NativeSinkConnector | PlannedSinkConnector):
         promised = bool(connector(props).exactly_once)
     else:
         promised = issubclass(connector, SinkConnector) and connector.replay_problem(props) is None

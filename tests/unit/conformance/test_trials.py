@@ -18,7 +18,9 @@ from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.suite import examined
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
+from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from tests.support.connectors.lines import Lines, LinesHarness, LinesTask, OffsetsOfBatches
@@ -200,3 +202,19 @@ def test_a_harness_that_cannot_be_used_is_an_error_before_all_checks(
 ) -> None:
     with pytest.raises(ConfigError, match=reason):
         examined(OwnLab(connector, harness, tmp_path), TASK_CHECKS)
+
+
+def test_a_sink_of_tables_that_is_exactly_once_claims_so_although_it_refuses_replays(tmp_path: Path) -> None:
+    class Tables(PlannedSinkConnector):
+        exactly_once = True
+        check = judged = write = publish = is_published = discard = None  # type: ignore[assignment]
+
+        @classmethod
+        def config(cls) -> ConfigDef:
+            return ConfigDef()
+
+        @classmethod
+        def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+            return "has records twice after it"
+
+    assert OwnLab(Tables, {}, tmp_path).claims is Guarantee.EXACTLY_ONCE
