@@ -7,7 +7,6 @@ import random
 import shutil
 import tempfile
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -28,7 +27,7 @@ from airflow_kconnect.conformance.harness import (
 )
 from airflow_kconnect.conformance.runs import Ended, Job, Runs
 from airflow_kconnect.conformance.subject import Subject
-from airflow_kconnect.conformance.topics import Topics
+from airflow_kconnect.conformance.topics import Topics, name_of_trial
 from airflow_kconnect.connect.config.types import texts_of
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
@@ -82,7 +81,7 @@ class Lab:
         :param counted: whether what arrives will be looked at. :raises Skipped: it cannot be.
         """
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="trial-"))
-        name = f"conformance-{uuid.uuid4().hex[:8]}"
+        name = name_of_trial()
         harness = self.new_harness(folder, name)
         wanted = SinkHarness if self.is_sink else SourceHarness
         if not isinstance(harness, wanted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +18,12 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 _MARKERS_S = 10.0
 _PATIENCE_S = 30.0
 _LARGEST = "20000000"
+_LEFT_OUT = re.compile(r"^__|conformance-[0-9a-f]{8}")
+
+
+def name_of_trial() -> str:
+    """A name that no connector and no topic has."""
+    return f"conformance-{uuid.uuid4().hex[:8]}"
 
 
 class Topics:
@@ -38,11 +45,11 @@ class Topics:
         self._admin.delete_topics(name for name in self._admin.topics() if part in name)
 
     def ends(self) -> dict[Place, int]:
-        """Where topics end now for readers of committed records; those of Kafka itself are left out."""
-        sizes = self._admin.topics()
-        return self._admin.committed_ends(
-            [Place(name, n) for name, count in sizes.items() if not name.startswith("__") for n in range(count)]
-        )
+        """Where topics end now for readers of committed records. Those of Kafka itself are left out, and those of
+        trials: they begin with their trial, and brokers list them for a moment after they were removed.
+        """
+        sizes = {name: count for name, count in self._admin.topics().items() if not _LEFT_OUT.search(name)}
+        return self._admin.committed_ends([Place(name, n) for name, count in sizes.items() for n in range(count)])
 
     def write(self, topic: str, records: Iterable[tuple[bytes | None, bytes | None]]) -> None:
         """Write keys and values, and wait for the brokers. :raises RetriableError: they do not take them."""
