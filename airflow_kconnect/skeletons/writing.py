@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
@@ -22,6 +23,7 @@ from airflow_kconnect.connect.errors import ConfigError
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 _SUFFIX = ".template"
 _TAKEN = frozenset({"airflow", "airflow_kconnect", "pyspark", "pytest", "test", "tests"}) | sys.stdlib_module_names
+"""Besides what is installed."""
 _GROUPS = {"source": "connectors", "sink": "connectors", "transform": "transforms"}
 
 
@@ -60,7 +62,8 @@ def _module(name: str) -> str:
     module = name.replace("-", "_")
     if not _NAME.fullmatch(name):
         raise ConfigError({"NAME": [f"is {name!r}; expected small letters, digits and hyphens, such as orders-source"]})
-    if keyword.iskeyword(module) or module in _TAKEN:
+    installed = find_spec(module)
+    if keyword.iskeyword(module) or module in _TAKEN or (installed and installed.origin):
         raise ConfigError({"NAME": [f"{name} is the name of something else in Python: choose another"]})
     return module
 

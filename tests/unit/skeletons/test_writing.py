@@ -25,7 +25,7 @@ def test_a_name_that_no_package_can_have_is_an_error(name: str, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["class", "json", "airflow", "tests"])
+@pytest.mark.parametrize("name", ["class", "json", "airflow", "tests", "pyarrow", "confluent-kafka"])
 def test_a_name_that_something_else_has_is_an_error(name: str, tmp_path: Path) -> None:
     result = _called("sink", name, "--into", str(tmp_path))
     assert (result.exit_code, "is the name of something else in Python" in result.stderr) == (1, True)
