@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 _STRING = "org.apache.kafka.connect.storage.StringConverter"
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
 _FIELDS = [
     {"field": "id", "type": "int64", "optional": False},
     {"field": "text", "type": "string", "optional": True},
@@ -127,9 +128,12 @@ def has(harness: Harness, method: str) -> bool:
     return all(own is not getattr(base, method, None) for base in (Harness, SourceHarness, SinkHarness))
 
 
-def with_key_converter(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration of a sink that reads the keys of `SinkHarness.record`, unless it says how it reads keys."""
-    return {"key.converter": _STRING, **config}
+def with_converters(config: Mapping[str, Any], *, own_records: bool) -> dict[str, Any]:
+    """The configuration of a sink that reads what the kit writes, whatever converters the worker has.
+
+    :param own_records: whether the author writes the records: their values are for the author's converter.
+    """
+    return {"key.converter": _STRING, **({} if own_records else {"value.converter": _JSON}), **config}
 
 
 def has_schemas(config: Mapping[str, Any]) -> bool:

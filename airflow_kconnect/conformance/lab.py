@@ -23,7 +23,7 @@ from airflow_kconnect.conformance.harness import (
     SinkHarness,
     SourceHarness,
     has,
-    with_key_converter,
+    with_converters,
 )
 from airflow_kconnect.conformance.runs import Ended, Job, Runs
 from airflow_kconnect.conformance.subject import Subject
@@ -304,7 +304,8 @@ class SinkTrial(Trial):
     def _given(self) -> Mapping[str, Any]:
         """The configuration may be that of a live connector, whose group and topics are not for trials."""
         live = {GROUP_OVERRIDE, "topics.regex"}
-        given = {key: value for key, value in with_key_converter(self.harness.config()).items() if key not in live}
+        config = with_converters(self.harness.config(), own_records=has(self.harness, "record"))
+        given = {key: value for key, value in config.items() if key not in live}
         if given.get(_DEAD_LETTERS):
             given[_DEAD_LETTERS] = f"{self.harness.topic}-dead-letters"
         return {**given, "topics": self.harness.topic}

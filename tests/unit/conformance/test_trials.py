@@ -218,3 +218,19 @@ def test_a_sink_of_tables_that_is_exactly_once_claims_so_although_it_refuses_rep
             return "has records twice after it"
 
     assert OwnLab(Tables, {}, tmp_path).claims is Guarantee.EXACTLY_ONCE
+
+
+class _OwnRecords(_Numbers):
+    def record(self, number: int, text: str | None) -> tuple[bytes | None, bytes | None]:
+        return None, b"in another format"
+
+
+@pytest.mark.parametrize(
+    ("given", "converter"),
+    [({}, "org.apache.kafka.connect.json.JsonConverter"), ({"value.converter": "own"}, "own"), (_OwnRecords, None)],
+)
+def test_a_sink_reads_records_of_the_kit_whatever_converter_the_worker_has(
+    given: Mapping[str, Any] | type[Harness], converter: str | None, tmp_path: Path
+) -> None:
+    with OwnLab(Rows, given, tmp_path).trial(0, counted=False) as trial:
+        assert trial.config.get("value.converter") == converter
