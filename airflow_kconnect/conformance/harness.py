@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,11 @@ class Harness:
         """The configuration, without `name` and `connector.class`. Called once, before anything else."""
         raise NotImplementedError
 
+    @cached_property
+    def configured(self) -> Mapping[str, Any]:
+        """What `config` has returned: it may have made what it names, which cannot be made twice."""
+        return self.config()
+
     def fail(self, failure: Failure | None) -> None:
         """Make the next runs fail by this kind of error; None: let them succeed again. Optional."""
         raise NotImplementedError
@@ -99,7 +105,7 @@ class SinkHarness(Harness):
         the sink wants other records, or has other converters than those for JSON and strings.
         """
         value: Any = {"id": number, "text": text}
-        if has_schemas(self.config()):
+        if has_schemas(self.configured):
             value = {"schema": {"type": "struct", "fields": _FIELDS, "optional": False}, "payload": value}
         return str(number).encode(), json.dumps(value, ensure_ascii=False).encode()
 

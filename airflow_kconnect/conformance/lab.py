@@ -187,7 +187,7 @@ class Trial:
         self.config: dict[str, Any] = {**self._given(), **own}
 
     def _given(self) -> Mapping[str, Any]:
-        return self.harness.config()
+        return self.harness.configured
 
     @property
     def props(self) -> dict[str, str]:
@@ -304,7 +304,7 @@ class SinkTrial(Trial):
     def _given(self) -> Mapping[str, Any]:
         """The configuration may be that of a live connector, whose group and topics are not for trials."""
         live = {GROUP_OVERRIDE, "topics.regex"}
-        config = with_converters(self.harness.config(), own_records=has(self.harness, "record"))
+        config = with_converters(self.harness.configured, own_records=has(self.harness, "record"))
         given = {key: value for key, value in config.items() if key not in live}
         if given.get(_DEAD_LETTERS):
             given[_DEAD_LETTERS] = f"{self.harness.topic}-dead-letters"

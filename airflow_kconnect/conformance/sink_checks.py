@@ -115,7 +115,7 @@ def schema_change(lab: Lab) -> Passed:
     """From some record on the schema has one more field."""
     with lab.trial() as trial:
         sink = _sink(trial)
-        if has(sink.sink, "record") or not has_schemas(sink.sink.config()):
+        if has(sink.sink, "record") or not has_schemas(sink.sink.configured):
             raise Skipped("the values of this configuration have no schema that the kit could change")
         sink.add_texts(["a", "b", "c"], changed=_with_a_field)
         return _taken_or_refused(trial, "a field more in later records")

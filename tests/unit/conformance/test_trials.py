@@ -234,3 +234,14 @@ def test_a_sink_reads_records_of_the_kit_whatever_converter_the_worker_has(
 ) -> None:
     with OwnLab(Rows, given, tmp_path).trial(0, counted=False) as trial:
         assert trial.config.get("value.converter") == converter
+
+
+class _MakesATable(_Numbers):
+    def config(self) -> dict[str, str]:
+        (self.folder / "table").mkdir()
+        return {}
+
+
+def test_a_harness_is_asked_once_for_its_configuration(tmp_path: Path) -> None:
+    with OwnLab(Rows, _MakesATable, tmp_path).trial() as trial:
+        assert trial.added == RECORDS
