@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.findings import Broken, Finding, Guarantee, Passed, Status, Verdict
-from airflow_kconnect.conformance.harness import ConfigOnly, Harness, SinkHarness
+from airflow_kconnect.conformance.harness import Arrived, ConfigOnly, Harness, SinkHarness
 from airflow_kconnect.conformance.lab import MAX_RECORDS, RECORDS, Lab, Trial, drained
 from airflow_kconnect.conformance.runs import Ended
 from airflow_kconnect.conformance.sink_checks import SINK_CHECKS
@@ -23,7 +25,8 @@ from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from tests.support.connectors.lines import Lines, LinesHarness, LinesTask, OffsetsOfBatches
+from airflow_kconnect.connect.record import SourceRecord
+from tests.support.connectors.lines import Lines, LinesHarness, LinesTask, OffsetsOfBatches, TimesHarness
 from tests.support.connectors.rows import Rows
 
 
@@ -245,3 +248,27 @@ class _MakesATable(_Numbers):
 def test_a_harness_is_asked_once_for_its_configuration(tmp_path: Path) -> None:
     with OwnLab(Rows, _MakesATable, tmp_path).trial() as trial:
         assert trial.added == RECORDS
+
+
+class _TimedTask(LinesTask):
+    def record(self, number: int, text: str) -> SourceRecord:
+        return replace(super().record(number, text), value={"n": number, "text": text, "at": time.monotonic_ns()})
+
+
+class _Timed(Lines):
+    task = _TimedTask
+
+
+class _OtherBytes(LinesHarness):
+    def identity(self, record: Arrived) -> str:
+        raise ValueError("not Avro")
+
+
+@pytest.mark.parametrize(
+    ("harness", "status"), [(LinesHarness, Status.FAILED), (TimesHarness, Status.PASSED), (_OtherBytes, Status.SKIPPED)]
+)
+def test_a_task_delivers_the_same_again_if_only_that_differs_which_the_identity_leaves_out(
+    harness: type[Harness], status: Status, tmp_path: Path
+) -> None:
+    (check,) = (each for each in TASK_CHECKS if each.name == "same-again")
+    assert check.finding(OwnLab(_Timed, harness, tmp_path)).status is status
