@@ -20,7 +20,7 @@ from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.suite import examined
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
-from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.config import ConfigDef, Type
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
@@ -75,7 +75,7 @@ def test_a_source_of_which_only_the_configuration_is_known_writes_to_topics_of_i
     class Own(Lines):
         @classmethod
         def config(cls) -> Any:
-            return super().config().define("topic.prefix", "string")
+            return super().config().define("topic.prefix", Type.STRING)
 
     with OwnLab(Own, {key: "live"}, tmp_path).trial(0) as trial:
         assert trial.config[key] == trial.harness.topic
