@@ -234,8 +234,9 @@ class _HostedTask:
                 self.bound = of_new_shapes(found)
                 break
             if polled is None:
+                waiting += self._taken((), left)  # the task may end a transaction without further records
                 break
-            taken = self._taken(polled, left)
+            taken = [] if poll.waits else self._taken(polled, left)
             left = None if left is None else max(0, left - len(taken))
             waiting += taken
             self._acknowledge()

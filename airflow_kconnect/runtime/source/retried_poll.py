@@ -29,6 +29,11 @@ class RetriedPoll:
         self._until_s = math.inf if until_s is None else until_s
         self._attempt, self._first_s, self._next_s = 1, 0.0, 0.0
 
+    @property
+    def waits(self) -> bool:
+        """Whether the last call was for nothing: the task's `poll` has not returned."""
+        return self._attempt > 1
+
     def __call__(self) -> Sequence[SourceRecord] | None:
         """As `SourceTask.poll`; no records while it waits. :raises RetriableError: the task's, if it lasts too long."""
         wait_s = self._next_s - time.monotonic()

@@ -49,7 +49,7 @@ def test_returns_meanwhile_so_that_records_are_passed_on(task: ScriptedTask) -> 
 def test_that_lasts_too_long_ends_the_run(task: ScriptedTask) -> None:
     task.script.extend([AWAY] * 1000)
     with pytest.raises(RetriableError):
-        polled(RetriedPoll(task, Retries(50, 5), None))
+        polled(RetriedPoll(task, Retries(500, 5), None))
     assert len(task.calls) > 2
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from airflow_kconnect.connect.connector.task import SourceTaskContext, TransactionContext
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.runtime.source.poll import _HostedTask
 from airflow_kconnect.runtime.source.transactions import AbortedRecord, Transactions, as_one
@@ -108,6 +109,28 @@ class TestPolling:
         task = _HostedTask(settings(transactions=True, max_records=(1,)), 0)
         assert [len(batch) for batch in task.batches() if batch] == [3]
         assert task.bound is Left.MAX_RECORDS
+
+    def test_a_task_that_has_caught_up_may_end_what_is_open(self, scripted: Scripted, settings: MakeSettings) -> None:
+        def ends(context: SourceTaskContext) -> None:
+            assert context.transaction_context is not None
+            context.transaction_context.commit_transaction()
+
+        scripted(records(1, 2), ends)
+        task = _HostedTask(settings(transactions=True), 0)
+        assert [len(batch) for batch in task.batches() if batch] == [2]
+        assert task.bound is None
+
+    def test_an_end_asked_for_by_a_poll_that_failed_is_that_of_the_next_one(
+        self, scripted: Scripted, settings: MakeSettings
+    ) -> None:
+        def fails(context: SourceTaskContext) -> None:
+            assert context.transaction_context is not None
+            context.transaction_context.commit_transaction()
+            raise RetriableError("source away")
+
+        scripted(records(1), fails, records(2))
+        task = _HostedTask(settings(transactions=True, retries=Retries(60_000, 1)), 0)
+        assert [len(batch) for batch in task.batches() if batch] == [2]
 
     def test_without_the_key_there_is_no_context(self, scripted: Scripted, settings: MakeSettings) -> None:
         found: list[TransactionContext | None] = []
