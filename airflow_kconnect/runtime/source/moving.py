@@ -200,6 +200,7 @@ class Mover:
             deadline_epoch_s=self._deadline,
             poll=self._kind.poll,
             commits_at_offsets=self._kind.commits_at_offsets,
+            own_transactions=self._kind.own_transactions,
             progress=monitor.address,
             known_keys=_known_keys(work.view),
             errors=settings.errors,

@@ -262,7 +262,9 @@ class _HostedTask:
     @property
     def _is_open(self) -> bool:
         """Whether the task must not be stopped by a bound now."""
-        return self._together.open if self._transactions is None else self._transactions.is_open
+        if self._transactions is None:
+            return self._together.open
+        return self._settings.at_offsets and self._transactions.is_open
 
     def _taken(self, polled: Sequence[SourceRecord], left: int | None) -> list[SourceRecord]:
         """What can be passed on, of these records or earlier ones: at most `left`, but what belongs together."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -193,13 +193,15 @@ class OffsetTracking(Tracking):
 
     def remember(self, rows: pa.RecordBatch) -> None:
         positions = list(self._positions(rows))
-        self._last.update((p, o) for p, o in positions if p and o)
+        self._last.update(self._offsets(positions))
         for partition, offset in positions if self._at_offsets else ():
             note(self._open, partition, offset)
 
-    @staticmethod
-    def _positions(rows: pa.RecordBatch) -> Iterator[tuple[str | None, str | None]]:
+    def _positions(self, rows: pa.RecordBatch) -> Iterator[tuple[str | None, str | None]]:
         return zip(*(rows.column(f"source_{what}").to_pylist() for what in ("partition", "offset")), strict=True)
+
+    def _offsets(self, positions: Iterable[tuple[str | None, str | None]]) -> Iterator[tuple[str, str]]:
+        return ((p, o) for p, o in positions if p and o)
 
     def can_commit(self) -> bool:
         return not self._open
@@ -220,3 +222,20 @@ class OffsetTracking(Tracking):
 
     def finished(self) -> None:
         self._acks.finished()
+
+
+class TransactionTracking(OffsetTracking):
+    """Rows of transactions whose ends the task has defined, see `transactions.as_one`."""
+
+    def position(self, rows: pa.RecordBatch, row: int) -> tuple[str, Any]:
+        partition, offsets = super().position(rows, row)
+        offset = json.loads(offsets or "{}").get(partition)
+        return partition, None if offset is None else json.dumps(offset)
+
+    def _positions(self, rows: pa.RecordBatch) -> Iterator[tuple[str | None, str | None]]:
+        """As if all rows were of one source partition: any row that does not end a transaction holds it open."""
+        return (("transaction", offsets) for offsets in rows.column("source_offset").to_pylist())
+
+    def _offsets(self, positions: Iterable[tuple[str | None, str | None]]) -> Iterator[tuple[str, str]]:
+        for _, offsets in positions:
+            yield from ((p, json.dumps(o)) for p, o in json.loads(offsets or "{}").items())

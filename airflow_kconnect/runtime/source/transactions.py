@@ -1,12 +1,14 @@
 """Transactions whose ends a source task defines, for ``transaction.boundary=connector``.
 
-Records wait here until the task says what happens to them. They reach the writer as a whole transaction, in which only
-the last record of each source partition has an offset. A transaction ends nowhere else, see `OffsetTracking`.
+Records wait here until the task says what happens to them. Then they go to the writer, perhaps in several batches: only
+the last record of a transaction has an offset, which is that of all source partitions. A transaction ends nowhere else,
+see `TransactionTracking`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,19 +58,16 @@ def _aborted(record: SourceRecord) -> AbortedRecord:
 
 
 def as_one(records: Sequence[SourceRecord]) -> list[SourceRecord]:
-    """A transaction as the writer needs it. Where records without any offset are from does not matter to it."""
-    identities = [None if r.source_partition is None else partition_identity(r.source_partition) for r in records]
-    last = {identity: n for n, identity in enumerate(identities)}
-    offsets: dict[str | None, Mapping[str, Any]] = {
-        identity: record.source_offset
-        for identity, record in zip(identities, records, strict=True)
-        if record.source_offset is not None
-    }
+    """A transaction as the writer needs it: the offset of the last record is the last one of each source partition, by
+    its JSON.
+    """
+    last: dict[str, tuple[str, Any]] = {}
+    for record in records:
+        if record.source_partition is not None and record.source_offset is not None:
+            text = json.dumps(dict(record.source_partition), allow_nan=False)
+            last[partition_identity(record.source_partition)] = text, dict(record.source_offset)
+    *others, end = records
     return [
-        replace(
-            record,
-            source_partition=record.source_partition if identity in offsets else None,
-            source_offset=offsets.get(identity) if last[identity] == n else None,
-        )
-        for n, (identity, record) in enumerate(zip(identities, records, strict=True))
+        *(replace(record, source_offset=None) for record in others),
+        replace(end, source_offset=dict(last.values())),
     ]

@@ -41,7 +41,7 @@ from airflow_kconnect.runtime.source.commit_clock import CommitClock
 from airflow_kconnect.runtime.source.producing import produce_full, produce_plain
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.topics import TopicMaker
-from airflow_kconnect.runtime.source.tracking import MarkerTracking, OffsetTracking, Tracking
+from airflow_kconnect.runtime.source.tracking import MarkerTracking, OffsetTracking, Tracking, TransactionTracking
 from airflow_kconnect.stores.offset_topic.follower import PlanFollower, PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Marker
 
@@ -60,6 +60,7 @@ class WriterSettings:
     :param tells_ranges: whether reports and markers say where the records are.
     :param poll: whether rows carry source partitions and offsets instead of progress.
     :param commits_at_offsets: whether a transaction of such rows may end only after one with an offset.
+    :param own_transactions: whether that is because the tasks say where transactions end.
     """
 
     pointer: PlanPointer
@@ -79,6 +80,7 @@ class WriterSettings:
     encodings: tuple[BatchEncoding, ...] = ()
     tells_ranges: bool = False
     commits_at_offsets: bool = False
+    own_transactions: bool = False
 
 
 @dataclass
@@ -162,7 +164,8 @@ def tracking_of(settings: WriterSettings, report: SplitReport, marker: Marker | 
     :param marker: that of an earlier attempt, or None.
     """
     if settings.poll:
-        return OffsetTracking(settings.pointer, report, settings.known_keys, settings.commits_at_offsets)
+        kind = TransactionTracking if settings.own_transactions else OffsetTracking
+        return kind(settings.pointer, report, settings.known_keys, settings.commits_at_offsets)
     return MarkerTracking(settings.pointer, report, marker)
 
 

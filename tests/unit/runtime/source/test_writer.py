@@ -411,3 +411,24 @@ class TestCommitsAtOffsets:
     def test_a_task_that_ends_without_an_offset_is_an_error(self) -> None:
         with pytest.raises(DataError, match="an error of the task"):
             Writing(poll=True, commits_at_offsets=True).write(polled((self.P0, None)))
+
+
+class TestTransactionsOfTasks:
+    """What a task has said to be one transaction may arrive in several batches."""
+
+    P0, P1 = '{"id": 0}', '{"id": 1}'
+
+    @pytest.mark.parametrize("others", [(P0, P1), (P0, None), (None, None)], ids=str)
+    def test_one_ends_with_its_last_row_wherever_the_rows_are_from(self, others: tuple[str | None, str | None]) -> None:
+        end = json.dumps({self.P0: {"n": 1}, self.P1: {"n": 5}})
+        writing = Writing(poll=True, commits_at_offsets=True, own_transactions=True, chunk_ms=0)
+        writing.write(polled((others[0], None)), polled((others[1], None), (self.P1, end)), polled((self.P0, "{}")))
+        steps = [what if isinstance(what, str) else "record" for what in writing.told]
+        assert steps == ["begin", "record", "record", "record", "commit", "begin", "record", "commit"]
+        assert writing.report.offsets == [({"id": 0}, {"n": 1}), ({"id": 1}, {"n": 5})]
+
+    def test_an_error_names_the_offset_of_its_row_only(self) -> None:
+        end = json.dumps({self.P0: {"n": 1}, self.P1: {"n": 5}})
+        rows = polled((self.P0, None), (self.P1, end), error=f"{stage_prefix('TASK_POLL', 'T')}bad")
+        with pytest.raises(DataError, match=r'source partition {"id": 1} offset {"n": 5}'):
+            Writing(poll=True, commits_at_offsets=True, own_transactions=True).write(rows)

@@ -52,7 +52,7 @@ class TestEnds:
         [(own, as_written)] = list(transactions.ended(records(1, 2)))
         assert [record.value for record in own] == ["value 1", "value 2"]
         assert all(isinstance(record, AbortedRecord) for record in as_written)
-        assert [record.source_offset for record in as_written] == [None, {"n": 2}]
+        assert [record.source_offset for record in as_written] == [None, {'{"id": 0}': {"n": 2}}]
 
     def test_a_batch_without_records_ends_none(self, context: TransactionContext) -> None:
         context.commit_transaction()
@@ -72,19 +72,20 @@ def _record(partition: dict[str, int] | None, offset: int | None) -> SourceRecor
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ([({"a": 1}, 1), ({"a": 1}, 2)], [({"a": 1}, None), ({"a": 1}, {"n": 2})]),
-        ([({"a": 1}, 1), ({"a": 1}, None)], [({"a": 1}, None), ({"a": 1}, {"n": 1})]),
-        ([({"a": 1}, 1), ({"a": 2}, 7)], [({"a": 1}, {"n": 1}), ({"a": 2}, {"n": 7})]),
-        ([({"a": 1}, None), (None, None)], [(None, None), (None, None)]),
+        ([({"a": 1}, 1), ({"a": 1}, 2)], {'{"a": 1}': {"n": 2}}),
+        ([({"a": 1}, 1), ({"a": 1}, None)], {'{"a": 1}': {"n": 1}}),
+        ([({"a": 1}, 1), ({"a": 2}, 7)], {'{"a": 1}': {"n": 1}, '{"a": 2}': {"n": 7}}),
+        ([({"a": 1, "b": 1}, 1), ({"b": 1, "a": 1}, 2)], {'{"b": 1, "a": 1}': {"n": 2}}),
+        ([({"a": 1}, None), (None, None)], {}),
     ],
-    ids=["the last one", "the last offset", "of each source partition", "none"],
+    ids=["the last one", "the last offset", "of each source partition", "in one spelling", "none"],
 )
 def test_offsets_are_at_the_end_of_a_transaction(
-    given: list[tuple[dict[str, int] | None, int | None]],
-    expected: list[tuple[dict[str, int] | None, dict[str, int] | None]],
+    given: list[tuple[dict[str, int] | None, int | None]], expected: dict[str, dict[str, int]]
 ) -> None:
     written = as_one([_record(*place) for place in given])
-    assert [(record.source_partition, record.source_offset) for record in written] == expected
+    assert [record.source_partition for record in written] == [partition for partition, _ in given]
+    assert [record.source_offset for record in written] == [None, expected]
 
 
 class TestPolling:
@@ -95,7 +96,7 @@ class TestPolling:
             return records(1, 2)
 
         scripted(commits, records(3), None)
-        task = _HostedTask(settings(transactions=True), 0)
+        task = _HostedTask(settings(transactions=True, at_offsets=True), 0)
         assert [len(batch) for batch in task.batches() if batch] == [2]
         assert task.bound is Left.HELD_BACK
 
@@ -106,7 +107,7 @@ class TestPolling:
             return records(3)
 
         scripted(records(1, 2), commits, records(4))
-        task = _HostedTask(settings(transactions=True, max_records=(1,)), 0)
+        task = _HostedTask(settings(transactions=True, at_offsets=True, max_records=(1,)), 0)
         assert [len(batch) for batch in task.batches() if batch] == [3]
         assert task.bound is Left.MAX_RECORDS
 
@@ -116,7 +117,7 @@ class TestPolling:
             context.transaction_context.commit_transaction()
 
         scripted(records(1, 2), ends)
-        task = _HostedTask(settings(transactions=True), 0)
+        task = _HostedTask(settings(transactions=True, at_offsets=True), 0)
         assert [len(batch) for batch in task.batches() if batch] == [2]
         assert task.bound is None
 
@@ -129,8 +130,15 @@ class TestPolling:
             raise RetriableError("source away")
 
         scripted(records(1), fails, records(2))
-        task = _HostedTask(settings(transactions=True, retries=Retries(60_000, 1)), 0)
+        task = _HostedTask(settings(transactions=True, at_offsets=True, retries=Retries(60_000, 1)), 0)
         assert [len(batch) for batch in task.batches() if batch] == [2]
+
+    def test_a_preview_does_not_wait_for_the_end_of_a_transaction(
+        self, scripted: Scripted, settings: MakeSettings
+    ) -> None:
+        calls = scripted(*([records(1)] * 100_000))
+        list(_HostedTask(settings(transactions=True, at_offsets=False, max_duration_s=0.0), 0).batches())
+        assert calls.count("poll") == 1
 
     def test_without_the_key_there_is_no_context(self, scripted: Scripted, settings: MakeSettings) -> None:
         found: list[TransactionContext | None] = []
