@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import deque
@@ -31,6 +32,8 @@ from airflow_kconnect.runtime.source.variants import with_variants
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+log = logging.getLogger("kconnect.source")
 
 _BATCH_ROWS = 5000
 _HAND_ON_S = 1.0
@@ -214,8 +217,7 @@ class _HostedTask:
             self._task.start(props)
             yield from self._poll_all()
         except BaseException:
-            self._task.stop()
-            self._acks.stopped()
+            self._stop()
             raise
         threading.Thread(target=self._close, name="task-close", daemon=True).start()
 
@@ -294,7 +296,15 @@ class _HostedTask:
             while not self._acknowledge() and time.monotonic() < deadline:
                 time.sleep(0.02)
         finally:
+            self._stop()
+
+    def _stop(self) -> None:
+        """What fails here changes nothing: the records are committed, or an earlier error is the one to report."""
+        try:
             self._task.stop()
+        except Exception as error:
+            log.warning("%s could not be stopped: %s", type(self._task).__name__, named(error))
+        finally:
             self._acks.stopped()
 
 

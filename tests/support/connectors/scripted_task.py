@@ -65,6 +65,11 @@ class NoStart(ScriptedTask):
         raise RetriableError("database away")
 
 
+class NoStop(ScriptedTask):
+    def stop(self) -> None:
+        raise AttributeError("no connection to close")
+
+
 class NoConstructor(ScriptedTask):
     def __init__(self) -> None:
         raise OSError("no driver")

@@ -9,7 +9,15 @@ import pytest
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.poll import _HostedTask
-from tests.support.connectors.scripted_task import PARTITION, MakeSettings, NoStart, Scripted, ScriptedTask, records
+from tests.support.connectors.scripted_task import (
+    PARTITION,
+    MakeSettings,
+    NoStart,
+    NoStop,
+    Scripted,
+    ScriptedTask,
+    records,
+)
 
 
 def wait_for(calls: list[str], last: str) -> list[str]:
@@ -96,6 +104,20 @@ class TestLifecycle:
         with pytest.raises(RetriableError):
             list(_HostedTask(settings(NoStart), 0).batches())
         assert calls == ["initialize", "stop"]
+
+    def test_an_error_of_stop_hides_none_that_came_before(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(RetriableError("database away"))
+        with pytest.raises(RetriableError, match="database away"):
+            list(_HostedTask(settings(NoStop), 0).batches())
+
+    def test_the_writing_end_does_not_wait_for_a_task_that_cannot_be_stopped(
+        self, scripted: Scripted, settings: MakeSettings, acks: AckWriter
+    ) -> None:
+        scripted(None)
+        list(_HostedTask(settings(NoStop, stop_timeout_s=0.0), 0).batches())
+        started = time.monotonic()
+        AckWriter("plan", 0, patience_s=30).finished()
+        assert time.monotonic() - started < 25
 
     @pytest.mark.usefixtures("at_once")
     def test_a_task_is_stopped_when_the_batches_are_no_longer_wanted(
