@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -223,13 +223,20 @@ class Delivery:
                 self._forget_first()
 
     def _pre_commit(self, end: int) -> int:
-        """Have the task flush; returns the offset that is safe: never one that it was not put."""
+        """Have the task flush; returns the offset that is safe: of what it was put, none before the split.
+
+        :raises DataError: the task does not say which one.
+        """
         self._requests.commit = False
         partition = self._split.topic_partition
         with as_data_error(type(self._task)):
-            safe = self._task.pre_commit({partition: end})
+            offsets = self._task.pre_commit({partition: end})
         self._flushed_s = time.monotonic()
-        return min(safe.get(partition, self._split.start), end)
+        safe = offsets.get(partition, self._split.start) if isinstance(offsets, Mapping) else None
+        if not isinstance(safe, int):
+            name, wanted = type(self._task).__name__, "a mapping of partitions to offsets that are safe"
+            raise DataError(f"{name}.pre_commit must return {wanted}, and has returned {str(offsets)[:100]}")
+        return max(self._split.start, min(safe, end))
 
     def _asked_s(self) -> float:
         """The timeout that the task has asked for, which counts once."""

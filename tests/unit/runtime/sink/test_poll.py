@@ -94,6 +94,16 @@ class UndecidedTask(WritingTask):
         return {}
 
 
+class EarlierTask(WritingTask):
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        return dict.fromkeys(offsets, 0)
+
+
+class ForgetfulTask(WritingTask):
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        return None  # type: ignore[return-value]
+
+
 class NoStart(WritingTask):
     def start(self, props: Mapping[str, str]) -> None:
         raise RetriableError("away")
@@ -191,8 +201,8 @@ class TestLifecycle:
 class TestSafeOffsets:
     @pytest.mark.parametrize(
         ("task_class", "safe"),
-        [(WritingTask, 8), (CarefulTask, 7), (UndecidedTask, 5)],
-        ids=["flush", "pre_commit", "pre_commit of nothing"],
+        [(WritingTask, 8), (CarefulTask, 7), (UndecidedTask, 5), (EarlierTask, 5)],
+        ids=["flush", "pre_commit", "pre_commit of nothing", "pre_commit of what is committed"],
     )
     def test_close_returns_which_offset_is_safe(
         self, opened: Callable[..., TaskWriter], task_class: type[SinkTask], safe: int
@@ -218,6 +228,10 @@ class TestErrors:
     def test_of_flush_is_a_data_error(self, opened: Callable[..., TaskWriter]) -> None:
         with pytest.raises(DataError, match="NoFlush failed: OSError: disk full"):
             opened(NoFlush).close(8)
+
+    def test_a_pre_commit_that_returns_nothing_is_a_data_error(self, opened: Callable[..., TaskWriter]) -> None:
+        with pytest.raises(DataError, match=r"ForgetfulTask.pre_commit must return .*, and has returned None"):
+            opened(ForgetfulTask).close(8)
 
     def test_of_close_is_a_data_error(self, opened: Callable[..., TaskWriter]) -> None:
         with pytest.raises(DataError, match="NoClose failed: ValueError: not open"):
