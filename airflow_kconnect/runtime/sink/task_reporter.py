@@ -15,6 +15,7 @@ from airflow_kconnect.runtime.bad_records import FailedRecord, original_of
 STAGE, EXECUTING = "TASK_PUT", "org.apache.kafka.connect.sink.SinkTask"
 
 Tell = Callable[[FailedRecord, RecordError], None]
+_Place = tuple[str, int | None, int]
 
 
 class TaskErrorReporter:
@@ -30,7 +31,7 @@ class TaskErrorReporter:
         self._offsets: list[int] = []
         self._records: Sequence[SinkRecord] = ()
         self._rows: dict[int, int] = {}
-        self._rows_by_offset: dict[int, int] = {}
+        self._rows_by_place: dict[_Place, int] = {}
         self._failure: DataError | None = None
         self._reported: set[int] = set()
 
@@ -39,13 +40,13 @@ class TaskErrorReporter:
         self._batch, self._records = batch, records
         self._offsets = batch.column("kafka_offset").to_pylist()
         self._rows = {id(record): row for row, record in enumerate(records)}
-        self._rows_by_offset = {record.kafka_offset: row for row, record in enumerate(records)}
+        self._rows_by_place = {_place(record): row for row, record in enumerate(records)}
         self._reported.difference_update(self._offsets)
 
     def report(self, record: SinkRecord, error: Exception) -> None:
         """See `ErrantRecordReporter.report`."""
         exception = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
-        row = self._rows.get(id(record), self._rows_by_offset.get(record.kafka_offset))
+        row = self._rows.get(id(record), self._rows_by_place.get(_place(record)))
         original = {} if row is None or self._batch is None else original_of(self._batch, row)
         position: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
         self._tell(FailedRecord(**{**position, **original}), exception)
@@ -64,3 +65,8 @@ class TaskErrorReporter:
         """:raises DataError: a reported record must end the run, although the task continued."""
         if self._failure is not None:
             raise self._failure
+
+
+def _place(record: SinkRecord) -> _Place:
+    """Replayed dead letters of several topics and partitions may have the same offset."""
+    return record.topic, record.partition, record.kafka_offset
