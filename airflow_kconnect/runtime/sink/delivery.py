@@ -108,7 +108,7 @@ class Delivery:
             if safe >= end or not asked_s or time.monotonic() + asked_s > self._patient_until_s():
                 return safe
             time.sleep(asked_s)
-            self._put([])
+            self._put_patiently(None)
 
     def _put_waiting(self) -> None:
         while self._waiting or self._requests.offsets:
@@ -125,7 +125,7 @@ class Delivery:
                 return
             self._rest()
             if self._requests.paused:
-                self._put([])
+                self._put_patiently(None)
             self._commit_if_due()
 
     def _rest(self) -> None:
@@ -150,11 +150,12 @@ class Delivery:
             self._position = end
         self._keep(batch)
 
-    def _put_patiently(self, batch: pa.RecordBatch) -> None:
-        """:raises RetriableError: the task's own, if it is not to be tried again."""
-        records, attempt, first_s = self._records_of(batch), 1, time.monotonic()
+    def _put_patiently(self, batch: pa.RecordBatch | None) -> None:
+        """:param batch: None: no records. :raises RetriableError: the task's own, if it is not to be tried again."""
+        records = () if batch is None else self._records_of(batch)
+        attempt, first_s = 1, time.monotonic()
         while True:
-            if self._reporter:
+            if self._reporter and batch is not None:
                 self._reporter.begin(batch, records)
             try:
                 return self._put(records)

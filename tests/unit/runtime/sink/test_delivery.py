@@ -278,6 +278,14 @@ class TestRetriableErrors:
         made.deliver(rows(12))
         assert task.calls == [[10, 11], [10, 11], [10, 11], [12]]
 
+    @pytest.mark.parametrize("terms", [{}, {"retries": Retries(60_000, 1)}], ids=["its timeout", "the configuration"])
+    def test_of_a_task_that_has_paused_are_tried_again_too(self, terms: dict[str, Any]) -> None:
+        task = AskingTask(wait(1, pause), away(None if terms else 1), resume)
+        made = delivery_of(task, **terms)
+        made.deliver(rows(10))
+        made.deliver(rows(11))
+        assert task.calls == [[10], [], [], [11]]
+
     def test_end_the_run_at_once_if_it_asks_for_none(self) -> None:
         task = AskingTask(wait(1), away())
         made = delivery_of(task)
