@@ -82,10 +82,16 @@ class Delivery:
         """Whether that is because it wants records which are no longer here: a later round of this run has them."""
 
     def deliver(self, batch: pa.RecordBatch) -> None:
-        """Put the records that follow. :raises Ended: the task has not taken them."""
+        """Put the records that follow. :raises Ended: the task was never put the last of them."""
+        if self.ended:
+            raise Ended
         self._since_s = time.monotonic()
         self._waiting.append(batch)
-        self._put_waiting()
+        try:
+            self._put_waiting()
+        except Ended:
+            if self._arrived < _end_of(batch):
+                raise
 
     def finish(self, end: int) -> int:
         """Called after the last batch, or after `Ended`: the task commits. Returns the offset that is safe."""

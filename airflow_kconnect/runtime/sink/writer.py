@@ -181,22 +181,27 @@ class SplitSink:
 
     def _write_batch(self, batch: pa.RecordBatch) -> bool:
         """Returns whether the split continues after it."""
-        report, dead_letters = self._report, self._dead_letters
+        report, early = self._report, self._writer.durable_before_close
         report.seen += batch.num_rows
-        triaged = triage(batch, dead_letters.handling.tolerant)
-        for row, error in triaged.failed:
-            dead_letters.report(batch, row, error)
-        if triaged.failed and self._writer.durable_before_close:
-            dead_letters.flush()  # what the writer makes durable has an offset: these records are never read again
+        triaged = triage(batch, self._dead_letters.handling.tolerant)
+        if triaged.failed and early:
+            self._report_failed(batch, triaged)
+            self._dead_letters.flush()  # what the writer makes durable has an offset: these are never read again
         if triaged.good.num_rows and not self._is_taken(triaged.good):
-            report.stopped = True
+            report.stopped = True  # all of the batch is read again, also its bad records
             return False
+        if not early:
+            self._report_failed(batch, triaged)
         report.count(triaged)
         report.move_reported(self._refused.report() if self._refused else 0)
         self._progress.send(report.written)
         if triaged.stopped is not None:
             _stop_at(batch, triaged.stopped, report, self._split)
         return triaged.stopped is None
+
+    def _report_failed(self, batch: pa.RecordBatch, triaged: Triage) -> None:
+        for row, error in triaged.failed:
+            self._dead_letters.report(batch, row, error)
 
     def _is_taken(self, batch: pa.RecordBatch) -> bool:
         try:

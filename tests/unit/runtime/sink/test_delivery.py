@@ -215,16 +215,18 @@ class TestOffset:
         task = AskingTask(nothing, back_to(11))
         made = delivery_of(task)
         made.deliver(rows(10, 11))
+        made.deliver(rows(12))
         with pytest.raises(Ended):
-            made.deliver(rows(12))
+            made.deliver(rows(13))
         assert (made.finish(20), made.again) == (11, True)
 
     def test_what_a_commit_has_made_safe_is_not_kept(self) -> None:
         task = AskingTask(lambda context: context.request_commit(), back_to(10))
         made = delivery_of(task)
         made.deliver(rows(10, 11))
+        made.deliver(rows(12))
         with pytest.raises(Ended):
-            made.deliver(rows(12))
+            made.deliver(rows(13))
         assert (made.finish(20), made.again) == (10, False)
 
     def test_a_task_that_always_goes_back_ends(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.data import INT32_SCHEMA, SCHEMALESS, STRING_SCHEMA, Shape
-from airflow_kconnect.connect.error_cells import record_error
+from airflow_kconnect.connect.error_cells import record_error, stage_prefix
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import ABSENT, Union, single
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
@@ -21,10 +22,13 @@ from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters
+from airflow_kconnect.runtime.sink.delivery import Terms
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 from airflow_kconnect.runtime.sink.writer import SinkReport, SplitSink
 
 SPLIT = SinkSplit("t", 3, 5, 8)
+QUIET = ErrorHandling("c")
+LOGGED = ErrorHandling("c", tolerant=True, log=True)
 PLACE = TopicPartition("t", 3)
 VALUE = Union((Shape(STRING_SCHEMA), SCHEMALESS), ("value_0", "value_1"), "value_tag")
 KEY = Union((Shape(INT32_SCHEMA),), ("key_0",), "key_tag")
@@ -102,6 +106,21 @@ class EarlierTask(WritingTask):
 class ForgetfulTask(WritingTask):
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
         return None  # type: ignore[return-value]
+
+
+class PausedTask(WritingTask):
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        self.context.pause(PLACE)
+
+
+class GoesBackTask(WritingTask):
+    """Reports each record, and wants it again."""
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        assert self.context.errant_record_reporter
+        for record in records:
+            self.context.errant_record_reporter.report(record, ValueError("bad"))
+        self.context.offset({PLACE: 5})
 
 
 class NoStart(WritingTask):
@@ -243,12 +262,12 @@ class TestErrors:
         assert WritingTask.calls[-1] == "stop"
 
 
-def write_split(task_class: type[SinkTask]) -> SinkReport:
-    """The split as `sink_writer` writes it."""
-    report = SinkReport(0, SPLIT.end)
+def write_split(task_class: type[SinkTask], *batches: pa.RecordBatch, errors: ErrorHandling = QUIET) -> SinkReport:
+    """The split as `sink_writer` writes it; the run waits for nothing."""
+    report, made = SinkReport(0, SPLIT.end), replace(writer(task_class), terms=Terms(patience_s=0))
     progress = ProgressSender(ProgressAddress("127.0.0.1", 9, "t"), 0)
-    with DeadLetters(ErrorHandling("c"), {}, SPLIT) as dead_letters:
-        SplitSink(SPLIT, writer(task_class), report, progress, dead_letters).write(iter([rows({})]))
+    with DeadLetters(errors, {}, SPLIT) as dead_letters:
+        SplitSink(SPLIT, made, report, progress, dead_letters).write(iter(batches or [rows({})]))
     return report
 
 
@@ -258,6 +277,18 @@ class TestWithinASplit:
     )
     def test_offsets_are_committed_only_up_to_what_is_safe(self, task_class: type[SinkTask], end: int) -> None:
         assert write_split(task_class).end == end
+
+    def test_bad_records_after_a_pause_are_reported_by_the_run_that_passes_them(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        bad = f"{stage_prefix('VALUE_CONVERTER', 'c')}no JSON"
+        following = rows({"kafka_offset": 6, "error": bad}, {"kafka_offset": 7})
+        report = write_split(PausedTask, rows({}), following, errors=LOGGED)
+        assert (report.end, report.paused, report.dead_lettered, caplog.text) == (6, True, 0, "")
+
+    def test_counts_are_of_records_that_were_put(self) -> None:
+        report = write_split(GoesBackTask, rows({}, {}), errors=LOGGED)
+        assert (report.end, report.written, report.dead_lettered) == (5, 0, 2)
 
     @pytest.mark.parametrize("task_class", [NoPut, TargetAway, NoFlush])
     def test_after_an_error_the_task_is_stopped(self, task_class: type[SinkTask]) -> None:
