@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, named
+from airflow_kconnect.connect.secret_keys import passwords_in
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.dlt.settings import ARGUMENTS
 
 # Of Requests, urllib3, HTTPX and SQLAlchemy, by their names: a source need not have them.
 _TEMPORARY = {"ConnectionError", "Timeout", "RetryError", "TransportError", "OperationalError"}
 _STATUSES = {408, 425, 429}
+_VALUE = re.compile(r"Provided value `.*?` with (type `\w+` is invalid)(?: with the following errors:)?", re.DOTALL)
+_PARAMETERS = re.compile(r"\?[^\s?=]+=[^\s'\"]*")
 
 
 def temporary(error: BaseException) -> bool:
@@ -31,13 +35,18 @@ def failure(subject: str, error: Exception) -> ConnectError:
 
 
 def told(error: Exception) -> str:
-    """What an error says, in one line."""
+    """What an error says, in one line and without what may be secret: values of the configuration, and parameters in
+    addresses, for which dlt has its own files with secrets too.
+    """
     from dlt.common.configuration.exceptions import ConfigFieldMissingException
 
     for cause in _causes(error):
         if isinstance(cause, ConfigFieldMissingException):
             return f"arguments are missing: {', '.join(cause.fields)}; set them by `{ARGUMENTS}<name>`"
-    return in_one_line(error)
+    text = _VALUE.sub(r"The \1", named(error))
+    for password in list(passwords_in(text)):
+        text = text.replace(password, "...")
+    return _PARAMETERS.sub("?...", text).splitlines()[0]
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

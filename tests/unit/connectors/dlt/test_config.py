@@ -118,6 +118,15 @@ def test_a_report_warns_of_what_a_topic_cannot_do(function: str, hints: str, exp
     assert [f"{warning.kind}: {warning}".partition(" in dlt")[0] for warning in found] == expected
 
 
+@pytest.mark.parametrize("value", ["hush", {"type": "bearer", "tokn": "hush"}, "two\nlines` with type `hush"], ids=str)
+def test_an_error_of_dlt_does_not_quote_the_configuration(value: Any) -> None:
+    api = {"client": {"base_url": "http://127.0.0.1:1/", "auth": value}, "resources": ["a"]}
+    with pytest.raises(ConfigError) as error:
+        DltSourceConnector({"name": "d", "dlt.rest_api": json.dumps(api)}).check()
+    assert "hush" not in str(error.value)
+    assert "field `auth` expects" in str(error.value)
+
+
 def test_secrets_are_not_shown() -> None:
     keys = {
         "dlt.source": "dlt.sources.sql_database:sql_table",

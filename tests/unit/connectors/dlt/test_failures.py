@@ -38,3 +38,17 @@ def test_the_cause_says_whether_it_may_pass(cause: Exception, kind: type[Excepti
     error = RuntimeError("extraction failed")
     error.__cause__ = cause
     assert type(failure("resource orders", error)) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("401 for url: https://api.example.com/x?page=2&key=HUSH", "401 for url: https://api.example.com/x?..."),
+        ("no route with url: /x?key=HUSH (Caused by T)", "no route with url: /x?... (Caused by T)"),
+        ("cannot connect to postgresql://u:HUSH@h/db", "cannot connect to postgresql://u:...@h/db"),
+        ("what is x = 1? a = 2", "what is x = 1? a = 2"),
+    ],
+    ids=["an address", "a path", "a login", "no address"],
+)
+def test_what_may_be_secret_in_an_address_is_not_told(text: str, expected: str) -> None:
+    assert str(failure("resource orders", ValueError(text))) == f"resource orders failed: ValueError: {expected}"
