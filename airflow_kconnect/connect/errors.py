@@ -65,6 +65,10 @@ class RetriableError(ConnectError):
     exit_code = 3
 
 
+class NextRunError(RetriableError):
+    """The same run may succeed later, but not by trying again what has failed: only by beginning anew."""
+
+
 class OccupiedError(RetriableError):
     """The connector is run by another process, whose statuses are left alone; the same run may succeed later."""
 

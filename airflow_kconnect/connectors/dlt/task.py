@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.connector.task import SourceTask
-from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.errors import NextRunError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.dlt.failures import failure
 from airflow_kconnect.connectors.dlt.loading import loaded
@@ -31,7 +31,7 @@ class DltSourceTask(SourceTask):
         # What was returned last of the resource: its state, and whether records without an offset followed.
         self._state: str | None = None
         self._open = False
-        self._failed: RetriableError | None = None
+        self._failed = False
 
     def start(self, props: Mapping[str, str]) -> None:
         self._settings = DltSettings.of(props)
@@ -52,7 +52,9 @@ class DltSourceTask(SourceTask):
                 self._name, self._state = self._waiting.popleft(), None
                 self._records = self._read(self._name)
         except RetriableError as error:
-            self._failed = error
+            if self._open:
+                raise NextRunError(str(error)) from error  # only the next run leaves out what was returned already
+            self._failed = True
             raise
         offset = records[-1].source_offset
         self._open = offset is None
@@ -60,15 +62,9 @@ class DltSourceTask(SourceTask):
         return records
 
     def _continue_after_failure(self) -> None:
-        """`poll` may be called again after a `RetriableError`: the resource is read again from its last offset.
-
-        :raises RetriableError: records without one were returned: only the next run can leave those out.
-        """
-        if self._failed is None:
-            return
-        if self._open:
-            raise self._failed
-        self._failed, self._records = None, self._read(self._name)
+        """`poll` may be called again after a `RetriableError`: the resource is read again from its last offset."""
+        if self._failed:
+            self._failed, self._records = False, self._read(self._name)
 
     def _read(self, name: str) -> Generator[list[SourceRecord], None, None]:
         """The records of a resource, page by page."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 
 from airflow_kconnect.connect.connector.task import SourceTask
-from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.errors import NextRunError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.retries import Retries
 
@@ -44,6 +44,8 @@ class RetriedPoll:
             self._first_s = time.monotonic()
         try:
             polled = self._task.poll()
+        except NextRunError:
+            raise
         except RetriableError as error:
             self._wait(error)
             return ()

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.errors import DataError, NextRunError, RetriableError
 from airflow_kconnect.connect.retries import NO_RETRIES, Retries
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from tests.support.connectors.scripted_task import ScriptedTask, records
@@ -72,4 +72,10 @@ def test_has_all_its_time_again_after_it_succeeded(task: ScriptedTask) -> None:
 def test_another_error_is_not_tried_again(task: ScriptedTask) -> None:
     task.script.append(DataError("a bad row"))
     with pytest.raises(DataError):
+        RetriedPoll(task, Retries(-1), None)()
+
+
+def test_an_error_after_which_only_the_next_run_can_continue_is_not_tried_again(task: ScriptedTask) -> None:
+    task.script.append(NextRunError("half of a page was passed on"))
+    with pytest.raises(NextRunError):
         RetriedPoll(task, Retries(-1), None)()
