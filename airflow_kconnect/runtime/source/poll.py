@@ -204,6 +204,8 @@ class _HostedTask:
         self._context = TransactionContext() if settings.transactions else None
         self._transactions = None if self._context is None else Transactions(self._context)
         self._together = Together(settings.at_offsets)
+        # Kept for `commit_record` only: a transaction may be large.
+        self._called_back = type(self._task).commit_record is not SourceTask.commit_record
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
         self.bound: str | None = None
@@ -272,19 +274,23 @@ class _HostedTask:
         """What can be passed on, of these records or earlier ones: at most `left`, but what belongs together."""
         if self._transactions is None:
             taken = self._together.taken(polled, left)
-            self._uncommitted.extend(taken)
+            self._remember(taken)
             return taken
         whole: list[SourceRecord] = []
         for records, as_written in self._transactions.ended(polled):
-            self._uncommitted.extend(records)
+            self._remember(records)
             whole += as_written
         return whole
+
+    def _remember(self, records: Sequence[SourceRecord]) -> None:
+        if self._called_back:
+            self._uncommitted.extend(records)
 
     def _acknowledge(self) -> bool:
         """Call back for committed records; returns whether there will be no more."""
         committed, finished = self._acks.read()
         if committed > self._acknowledged:
-            for _ in range(committed - self._acknowledged):
+            for _ in range(committed - self._acknowledged if self._called_back else 0):
                 self._task.commit_record(self._uncommitted.popleft())
             self._acknowledged = committed
             self._task.commit()

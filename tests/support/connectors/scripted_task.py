@@ -65,6 +65,10 @@ class NoStart(ScriptedTask):
         raise RetriableError("database away")
 
 
+class NoCallbacks(ScriptedTask):
+    commit_record = SourceTask.commit_record
+
+
 class NoStop(ScriptedTask):
     def stop(self) -> None:
         raise AttributeError("no connection to close")

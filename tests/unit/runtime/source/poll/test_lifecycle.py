@@ -12,6 +12,7 @@ from airflow_kconnect.runtime.source.poll import _HostedTask
 from tests.support.connectors.scripted_task import (
     PARTITION,
     MakeSettings,
+    NoCallbacks,
     NoStart,
     NoStop,
     Scripted,
@@ -69,6 +70,17 @@ class TestLifecycle:
         acks.finished()
         wait_for(calls, "stop")
         assert [call for call in calls if call.startswith("commit_record")] == ["commit_record 1", "commit_record 2"]
+
+    def test_without_a_commit_record_no_records_are_kept_for_it(
+        self, scripted: Scripted, settings: MakeSettings, acks: AckWriter
+    ) -> None:
+        calls = scripted(records(1, 2), None)
+        task = _HostedTask(settings(NoCallbacks), 0)
+        list(task.batches())
+        assert not task._uncommitted
+        acks.committed(2)
+        acks.finished()
+        assert wait_for(calls, "stop")[-2:] == ["commit", "stop"]
 
     def test_records_that_were_never_committed_are_not_called_back(
         self, scripted: Scripted, settings: MakeSettings, acks: AckWriter
