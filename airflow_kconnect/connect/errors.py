@@ -66,7 +66,7 @@ class RetriableError(ConnectError):
 
 
 class NextRunError(RetriableError):
-    """The same run may succeed later, but not by trying again what has failed: only by beginning anew."""
+    """The same run may succeed later, but not by trying again what has failed: only by a run that begins again."""
 
 
 class OccupiedError(RetriableError):

@@ -24,7 +24,9 @@ class TransactionContext:
         self._records: dict[int, tuple[SourceRecord, set[bool]]] = {}
 
     def commit_transaction(self, record: SourceRecord | None = None) -> None:
-        """Commit after this record; None: after all records that the next `poll` to return returns."""
+        """Commit after this record; None: after all records that the next `poll` to return returns. It may return
+        none, or have caught up: then the transaction ends with those before.
+        """
         self._ends_of(record).add(True)
 
     def abort_transaction(self, record: SourceRecord | None = None) -> None:
@@ -231,9 +233,9 @@ class SinkTask(ABC):
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Called with consecutive records of a partition, in offset order; with none while the task has paused.
 
-        Raise `RetriableError` when the target is unavailable. If the context's `timeout` was called, the same records
-        are put again after it, for five minutes at most. Else the run ends with exit code 3, no offset of this round is
-        committed, and the next run puts its records again. Any other error fails the run in the same way.
+        Raise `RetriableError` when the target is unavailable. If the context's `timeout` was called, the same records,
+        or none again, are put after it, for five minutes at most. Else the run ends with exit code 3, no offset of this
+        round is committed, and the next run puts its records again. Any other error fails the run in the same way.
         """
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -245,7 +247,7 @@ class SinkTask(ABC):
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
         """Called instead of `flush` by tasks that override it: returns the offsets that are safe to commit.
 
-        The run commits what the last call of a split returns, when the round ends.
+        The run commits what the last call of a split returns, when the round ends. Never less than was committed.
         """
         self.flush(offsets)
         return offsets
