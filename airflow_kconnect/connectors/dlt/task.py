@@ -72,19 +72,20 @@ class DltSourceTask(SourceTask):
         partition = {"source": source.name, "resource": name}
         committed = self.context.offset(partition)
         start = self._state or (None if committed is None else str(committed["state"]))
-        reading = Reading(source, name, start, self._settings.resume_after)
         held: list[Content] = []
         state = None
         try:
+            reading = Reading(source, name, start, self._settings.resume_after)
             for page in reading.pages():
                 if held:
                     yield _records(partition, held, state)
                 held = list(contents(reading.resource, page, self._settings.topic_prefix, self._schemas.get(name)))
                 state = reading.state if page.is_resume_point else None
+            state = reading.state
         except Exception as error:  # of dlt, or of the source's code
             raise failure(f"resource {name} of dlt's source {source.name}", error) from error
         if held:
-            yield _records(partition, held, reading.state)
+            yield _records(partition, held, state)
 
 
 def _records(partition: Mapping[str, Any], page: Sequence[Content], state: str | None) -> list[SourceRecord]:

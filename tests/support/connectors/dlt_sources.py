@@ -103,6 +103,13 @@ def failing() -> Iterator[dict[str, Any]]:
     raise RuntimeError("the service is away")
 
 
+@dlt.resource
+def forgetful() -> Iterator[dict[str, Any]]:
+    """Keeps in its state what is no data."""
+    dlt.current.resource_state()["seen"] = forgetful
+    yield {"n": 1}
+
+
 @dlt.source
 def shop(count_file: str, size: int = 10, api_key: str = dlt.secrets.value) -> tuple[DltResource, ...]:
     """Orders, and the items of each, which are read from the orders."""

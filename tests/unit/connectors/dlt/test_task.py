@@ -142,6 +142,11 @@ def test_an_error_of_the_source_says_which_resource_has_failed() -> None:
         read("failing")
 
 
+def test_a_state_that_cannot_be_kept_is_an_error_of_its_resource() -> None:
+    with pytest.raises(DataError, match=r"resource forgetful of dlt's source forgetful failed: TypeError"):
+        read("forgetful")
+
+
 def test_a_service_that_breaks_off_is_worth_a_retry_which_begins_at_the_last_offset(count_file: Path) -> None:
     polled = polls("unsteady", **{"dlt.args.count_file": str(count_file)})
     assert numbers(next(polled)) == list(range(10))
