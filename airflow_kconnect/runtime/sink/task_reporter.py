@@ -34,9 +34,10 @@ class TaskErrorReporter:
         self._rows_by_place: dict[_Place, int] = {}
         self._failure: DataError | None = None
         self._reported: set[int] = set()
+        self._told: set[int] = set()
 
     def begin(self, batch: pa.RecordBatch, records: Sequence[SinkRecord]) -> None:
-        """The records of this batch are put next. What was reported of it before is forgotten."""
+        """The records of this batch are put next. What was reported of it does not count, and is not told again."""
         self._batch, self._records = batch, records
         self._offsets = batch.column("kafka_offset").to_pylist()
         self._rows = {id(record): row for row, record in enumerate(records)}
@@ -45,16 +46,23 @@ class TaskErrorReporter:
 
     def report(self, record: SinkRecord, error: Exception) -> None:
         """See `ErrantRecordReporter.report`."""
-        exception = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
         row = self._rows.get(id(record), self._rows_by_place.get(_place(record)))
-        original = {} if row is None or self._batch is None else original_of(self._batch, row)
-        position: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
-        self._tell(FailedRecord(**{**position, **original}), exception)
+        offset = record.kafka_offset if row is None else self._offsets[row]
+        if offset not in self._told:
+            self._told.add(offset)
+            self._tell(
+                self._failed_record(record, row), RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
+            )
         if not self._tolerant:
             where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
             self._failure = DataError(f"bad record at {where}: {STAGE}: {named(error)}")
             raise self._failure
-        self._reported.add(record.kafka_offset if row is None else self._offsets[row])
+        self._reported.add(offset)
+
+    def _failed_record(self, record: SinkRecord, row: int | None) -> FailedRecord:
+        original = {} if row is None or self._batch is None else original_of(self._batch, row)
+        position: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
+        return FailedRecord(**{**position, **original})
 
     @property
     def reported(self) -> int:

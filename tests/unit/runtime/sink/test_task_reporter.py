@@ -12,20 +12,34 @@ from airflow_kconnect.runtime.bad_records import FailedRecord
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
 
+class Told(list[tuple[int | str, bytes | None]]):
+    """The partition and the value of each dead letter."""
+
+    def tell(self, record: FailedRecord, error: RecordError) -> None:
+        self.append((record.partition, record.value))
+
+
+BATCH = pa.record_batch(
+    {
+        "kafka_offset": pa.array([70, 71], pa.int64()),
+        "original": pa.array([{"value": b"of 0"}, {"value": b"of 1"}], pa.struct([("value", pa.binary())])),
+    }
+)
+RECORDS = [SinkRecord("t", partition, 5, None, None) for partition in (0, 1)]
+
+
 def test_a_copy_of_a_replayed_record_is_told_from_one_of_another_partition_with_the_same_offset() -> None:
-    told: list[FailedRecord] = []
+    told = Told()
+    reporter = TaskErrorReporter(told.tell, tolerant=True)
+    reporter.begin(BATCH, RECORDS)
+    reporter.report(replace(RECORDS[0], value="changed"), ValueError("bad"))
+    assert told == [(0, b"of 0")]
 
-    def tell(record: FailedRecord, error: RecordError) -> None:
-        told.append(record)
 
-    batch = pa.record_batch(
-        {
-            "kafka_offset": pa.array([70, 71], pa.int64()),
-            "original": pa.array([{"value": b"of 0"}, {"value": b"of 1"}], pa.struct([("value", pa.binary())])),
-        }
-    )
-    records = [SinkRecord("t", partition, 5, None, None) for partition in (0, 1)]
-    reporter = TaskErrorReporter(tell, tolerant=True)
-    reporter.begin(batch, records)
-    reporter.report(replace(records[0], value="changed"), ValueError("bad"))
-    assert [(record.partition, record.value) for record in told] == [(0, b"of 0")]
+def test_a_record_that_is_put_again_becomes_one_dead_letter() -> None:
+    told = Told()
+    reporter = TaskErrorReporter(told.tell, tolerant=True)
+    for _ in range(3):
+        reporter.begin(BATCH, RECORDS)
+        reporter.report(RECORDS[1], ValueError("bad"))
+    assert (told, reporter.reported) == ([(1, b"of 1")], 1)
