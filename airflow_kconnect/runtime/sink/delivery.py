@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -237,7 +237,7 @@ class Delivery:
         self._requests.commit = False
         partition = self._split.topic_partition
         with as_data_error(type(self._task)):
-            offsets = self._task.pre_commit({partition: end})
+            offsets: Any = self._task.pre_commit({partition: end})  # the user's: it may return anything
         self._flushed_s = time.monotonic()
         safe = offsets.get(partition, self._split.start) if isinstance(offsets, Mapping) else None
         if not isinstance(safe, int):
