@@ -57,6 +57,13 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
         raise TypeError(f"{function.__name__}: its annotations cannot be evaluated: {in_one_line(error)}") from error
 
 
+def refuse_unawaited(function: Callable[..., Any]) -> None:
+    """For functions that are done when they return. :raises TypeError: calling it only begins it."""
+    unfinished = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    if any(is_such(function) for is_such in unfinished):
+        raise TypeError(f"{function.__name__}: it must be done when it returns: no `async def`, no `yield`")
+
+
 def parameters_of(function: Callable[..., Any], given: Collection[str], first: int = 0) -> tuple[Parameter, ...]:
     """The parameters that are keys.
 

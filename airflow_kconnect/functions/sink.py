@@ -13,7 +13,14 @@ from airflow_kconnect.connect.connector.task import SinkTask
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import SinkRecord
 from airflow_kconnect.functions.decorated import Decorated, decorated
-from airflow_kconnect.functions.parameters import Parameter, arguments, define, hints_of, parameters_of
+from airflow_kconnect.functions.parameters import (
+    Parameter,
+    arguments,
+    define,
+    hints_of,
+    parameters_of,
+    refuse_unawaited,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +60,7 @@ def sink(function: Callable[..., Any] | None = None, *, batch: int = 500, idempo
     """
 
     def decorate(function: Callable[..., Any]) -> Decorated:
+        refuse_unawaited(function)
         spec = SinkSpec(function, _taken(function), batch, idempotent, parameters_of(function, (), first=1))
         made: Decorated = decorated(function, FunctionSinkConnector, spec)
         return made

@@ -16,7 +16,14 @@ from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.types import arrow_type, spark_type
 from airflow_kconnect.functions.decorated import Decorated, decorated
-from airflow_kconnect.functions.parameters import Parameter, arguments, define, hints_of, parameters_of
+from airflow_kconnect.functions.parameters import (
+    Parameter,
+    arguments,
+    define,
+    hints_of,
+    parameters_of,
+    refuse_unawaited,
+)
 from airflow_kconnect.functions.schemas import is_data_class, plain, schema_of
 from airflow_kconnect.transforms.base import Change, Scope, Transformation, changed, data_exception, union_of
 
@@ -56,6 +63,7 @@ def transform(function: Callable[..., Any] | None = None) -> Any:
     """
 
     def decorate(function: Callable[..., Any]) -> Decorated:
+        refuse_unawaited(function)
         hints = hints_of(function)
         first = next(iter(hints.values()), None)
         returned = hints.get("return")

@@ -14,7 +14,9 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.run import PLUGINS, RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.functions.sink import sink
 from airflow_kconnect.functions.source import source
+from airflow_kconnect.functions.transform import transform
 from tests.support import unique
 
 SHOP = '''
@@ -97,3 +99,18 @@ def by_partition(partition: str) -> list[Any]:
 def test_a_decorator_refuses_what_cannot_work(function: Any, options: dict[str, Any], text: str) -> None:
     with pytest.raises(TypeError, match=text):
         source(**options)(function)
+
+
+async def awaited(records: list[Any]) -> None:
+    raise AssertionError
+
+
+def yielding(records: list[Any]) -> Any:
+    yield from records
+
+
+@pytest.mark.parametrize("decorator", [sink, transform])
+@pytest.mark.parametrize("function", [awaited, yielding])
+def test_a_call_that_only_begins_a_function_does_not_count_as_done(decorator: Any, function: Any) -> None:
+    with pytest.raises(TypeError, match="it must be done when it returns"):
+        decorator(function)
