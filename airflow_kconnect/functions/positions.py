@@ -151,7 +151,9 @@ class CursorPosition(Position):
             return None
         if self._newest is None or value > self._newest:
             self._before, self._newest = self._newest, value
-            self._sent = {at: sent for at, sent in self._sent.items() if at == self._before}
+        elif value != self._newest and (self._before is None or value > self._before):
+            self._before = value  # it came late, between the two: the offset has to know that it was sent
+        self._sent = {at: sent for at, sent in self._sent.items() if at in (self._before, self._newest)}
         group = self._sent.setdefault(value, {})
         group[digest] = None
         if len(group) > _SENT_MAX:

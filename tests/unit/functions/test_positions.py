@@ -60,6 +60,15 @@ def test_a_function_is_called_with_the_cursor_before_the_newest() -> None:
     assert cursor(offset).arguments() == {"cursor": 1}
 
 
+@pytest.mark.parametrize("start", [1, 3], ids=["between two", "before the only one"])
+def test_a_record_that_comes_late_is_sent_once(start: int) -> None:
+    table = [{"at": at} for at in range(start, 4) if at != 2]
+    (*_, (_, committed)) = sent(cursor(), table)
+    late = sorted([*table, {"at": 2}], key=lambda row: row["at"])
+    ((record, committed),) = sent(cursor(committed), late)
+    assert (record, sent(cursor(committed), late)) == ({"at": 2}, [])
+
+
 def test_a_cursor_with_the_key_is_its_own_offset() -> None:
     (*_, (_, offset)) = sent(cursor(unique=True), [{"at": 1}, {"at": 2}])
     assert offset == {"at": 2}
