@@ -37,9 +37,10 @@ class Position(ABC):
         """What the function is called with, if it has such parameters."""
 
     @abstractmethod
-    def offset_after(self, record: Mapping[str, Any]) -> Offset | None:
+    def offset_after(self, record: Mapping[str, Any], *, aside: tuple[Any, ...] = ()) -> Offset | None:
         """The offset after the next record; None if the record was sent by an earlier run.
 
+        :param aside: what makes it another record than one of the same value: its key and topic, if it says them.
         :raises DataError: the record does not say where it is.
         """
 
@@ -50,7 +51,7 @@ class NoPosition(Position):
     def arguments(self) -> dict[str, Any]:
         return {}
 
-    def offset_after(self, record: Mapping[str, Any]) -> Offset:
+    def offset_after(self, record: Mapping[str, Any], *, aside: tuple[Any, ...] = ()) -> Offset:
         return {}
 
 
@@ -75,7 +76,7 @@ class StatePosition(Position):
         """The function has yielded a state."""
         self.state = dict(state)
 
-    def offset_after(self, record: Mapping[str, Any]) -> Offset | None:
+    def offset_after(self, record: Mapping[str, Any], *, aside: tuple[Any, ...] = ()) -> Offset | None:
         try:
             text = json.dumps(self.state, sort_keys=True, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -115,12 +116,12 @@ class CursorPosition(Position):
             return {"cursor": None}
         return {"cursor": self._start if len(self._fields) > 1 else self._start[0]}
 
-    def offset_after(self, record: Mapping[str, Any]) -> Offset | None:
+    def offset_after(self, record: Mapping[str, Any], *, aside: tuple[Any, ...] = ()) -> Offset | None:
         value = self._value(record)
         self._check_order(value)
         if self._start is not None and value < self._start:
             return None
-        return self._unique_offset(value) if self._unique else self._grouped_offset(value, record)
+        return self._unique_offset(value) if self._unique else self._grouped_offset(value, [record, *aside])
 
     def _value(self, record: Mapping[str, Any]) -> tuple[Any, ...]:
         missing = [field for field in self._fields if record.get(field) is None]
@@ -145,8 +146,8 @@ class CursorPosition(Position):
     def _unique_offset(self, value: tuple[Any, ...]) -> Offset | None:
         return None if value == self._start else _written(value, self._fields)
 
-    def _grouped_offset(self, value: tuple[Any, ...], record: Mapping[str, Any]) -> Offset | None:
-        digest = _digest(record)
+    def _grouped_offset(self, value: tuple[Any, ...], content: list[Any]) -> Offset | None:
+        digest = _digest(content)
         if digest in self._sent.get(value, ()):
             return None
         if self._newest is None or value > self._newest:
@@ -193,8 +194,8 @@ def _value_of(cell: Any) -> Any:
     return _TYPED[type_](text) if mark and type_ in _TYPED else cell
 
 
-def _digest(record: Mapping[str, Any]) -> str:
-    text = json.dumps(record, sort_keys=True, default=str)
+def _digest(content: list[Any]) -> str:
+    text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 

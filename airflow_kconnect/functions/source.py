@@ -180,7 +180,7 @@ def _schema(function: Callable[..., Any], given: Any) -> ConnectSchema | str | N
         return schema_of(given)
     hint = hints_of(function).get("return")
     for member in get_args(hint) if get_origin(hint) is not None else ():
-        if isinstance(member, type) and is_data_class(member):
+        if isinstance(member, type) and is_data_class(member) and member is not Record:
             try:
                 return schema_of(member)
             except NoSchema as error:
@@ -334,7 +334,8 @@ class FunctionTask(SourceTask):
                     continue
                 record = item if isinstance(item, Record) else Record(item)
                 value = plain(record.value)
-                offset = position.offset_after(value if isinstance(value, Mapping) else {})
+                aside = tuple(each for each in (record.key, record.topic) if each is not None)
+                offset = position.offset_after(value if isinstance(value, Mapping) else {}, aside=aside)
                 if offset is None:
                     continue
                 if self._is_misfit(value):

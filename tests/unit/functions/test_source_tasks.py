@@ -1,0 +1,52 @@
+"""Tasks of source functions, polled as a run does, without a broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from airflow_kconnect.connect.connector.source import Offset
+from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.functions.source import Record, source
+
+
+def started(function: Any, known: Any = None, offset: Offset | None = None, partition: str | None = None) -> SourceTask:
+    """A task of a decorated function. :param known: facts of shapes. :param offset: of its only source partition."""
+    connector = function.plugin_class({"name": "mine"})
+    connector.learn([known] if known else [])
+    (props,) = connector.task_configs(1)
+    task: SourceTask = connector.task_class()()
+    at = {partition_identity(connector.spec.source_partition(partition)): offset} if offset else {}
+    task.initialize(SourceTaskContext(props, at))
+    task.start(props)
+    return task
+
+
+def polled(task: SourceTask) -> list[SourceRecord]:
+    """All that it has."""
+    found: list[SourceRecord] = []
+    while (records := task.poll()) is not None:
+        found += records
+    return found
+
+
+def sent(function: Any, offset: Offset | None = None) -> list[SourceRecord]:
+    """What a run sends, learning of shapes until there are no new ones."""
+    known: Mapping[str, Any] | None = None
+    while True:
+        try:
+            return polled(started(function, known, offset))
+        except NewShapes as new:
+            known = new.facts
+
+
+def test_records_with_the_same_value_for_several_topics_or_keys_are_all_sent() -> None:
+    @source(cursor="at")
+    def copies() -> Iterator[Record]:
+        yield from (Record({"at": 1}, topic=topic, key=key) for topic in ("a", "b") for key in ("x", "y"))
+
+    found = sent(copies)
+    assert [(each.topic, each.key) for each in found] == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    assert sent(copies, found[-1].source_offset) == []
