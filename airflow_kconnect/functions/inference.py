@@ -33,6 +33,8 @@ _OF_TYPES: Mapping[type, ConnectSchema] = {
     datetime.datetime: TIMESTAMP_SCHEMA.as_optional(),
     datetime.date: DATE_SCHEMA.as_optional(),
 }
+_EXACT = 2**53
+"""Up to it, each integer is a floating-point number."""
 _NUMBERS = (SchemaType.INT64, SchemaType.FLOAT64)
 
 
@@ -131,6 +133,8 @@ def _exactly(type_: type) -> Writer:
 
 
 def _floating(value: Any) -> float:
+    if type(value) is int and abs(value) > _EXACT:  # Arrow says so, where it is not one of those that are exact
+        raise Misfit
     if type(value) not in (float, int):
         raise Misfit
     return float(value)

@@ -364,8 +364,8 @@ class FunctionTask(SourceTask):
                 return False
         except Misfit:
             pass
-        found = inferred(value, self._spec.name)
         try:
+            found = inferred(value, self._spec.name)
             return found is not None and widened(self._value, found, "the value") != self._value
         except DataError:
             return False  # an error of this record alone
@@ -400,10 +400,11 @@ class FunctionTask(SourceTask):
 
     def _written(self, value: Any) -> Any:
         """The value as its schema has it; in place of one that has no place there, why."""
-        if self._write is None or value is None:
+        if self._spec.schema != INFERRED or value is None:
             return value
         try:
-            return self._write(value)
+            if self._write is not None:
+                return self._write(value)
         except Misfit:
             pass
         try:

@@ -117,3 +117,9 @@ def test_integers_among_floating_point_numbers_are_such_numbers() -> None:
     schema = inferred({"a": 1.5})
     assert schema is not None
     assert writer_of(schema)({"a": 2, "unknown": None}) == {"a": 2.0}
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**63), 10**400], ids=["odd", "negative", "beyond"])
+def test_an_integer_that_no_floating_point_number_is_has_no_place_among_them(value: int) -> None:
+    with pytest.raises(Misfit):
+        writer_of(FLOAT64_SCHEMA)(value)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pytest
+
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.functions.source import Record, source
@@ -50,3 +53,16 @@ def test_records_with_the_same_value_for_several_topics_or_keys_are_all_sent() -
     found = sent(copies)
     assert [(each.topic, each.key) for each in found] == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     assert sent(copies, found[-1].source_offset) == []
+
+
+@pytest.mark.parametrize("bad", [object(), [1, "x"]], ids=["an object", "a list of several types"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_value_without_a_schema_is_an_error_of_its_record(bad: Any, is_first: bool) -> None:
+    rows = [{"at": 1, "x": 0}, {"at": 2, "x": bad}] if not is_first else [{"at": 1, "x": bad}, {"at": 2, "x": 0}]
+
+    @source(cursor="at")
+    def mixed() -> Iterator[Any]:
+        yield from rows
+
+    values = [each.value for each in sent(mixed)]
+    assert [isinstance(value, DataError) for value in values] == [is_first, not is_first]
