@@ -7,6 +7,7 @@ import inspect
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, get_args, get_origin
@@ -327,20 +328,24 @@ class FunctionTask(SourceTask):
         for partition in partitions:
             source_partition = self._spec.source_partition(partition)
             position = self._spec.position(self.context.offset(source_partition))
-            yielded = self._called(position, partition)
-            for item in yielded:
-                if isinstance(item, State):
-                    self._enter(position, item)
-                    continue
-                record = item if isinstance(item, Record) else Record(item)
-                value = plain(record.value)
-                aside = tuple(each for each in (record.key, record.topic) if each is not None)
-                offset = position.offset_after(value if isinstance(value, Mapping) else {}, aside=aside)
-                if offset is None:
-                    continue
-                if self._is_misfit(value):
-                    raise self._new_shapes(value, yielded)
-                yield self._source_record(record, value, source_partition, offset or None)
+            with _closed(self._called(position, partition)) as yielded:
+                for record in self._records_of(yielded, position):
+                    value = plain(record.value)
+                    aside = tuple(each for each in (record.key, record.topic) if each is not None)
+                    offset = position.offset_after(value if isinstance(value, Mapping) else {}, aside=aside)
+                    if offset is None:
+                        continue
+                    if self._is_misfit(value):
+                        raise self._new_shapes(value, yielded)
+                    yield self._source_record(record, value, source_partition, offset or None)
+
+    def _records_of(self, yielded: Iterator[Any], position: Position) -> Iterator[Record]:
+        """Without the states among them, which the position enters."""
+        for item in yielded:
+            if isinstance(item, State):
+                self._enter(position, item)
+            else:
+                yield item if isinstance(item, Record) else Record(item)
 
     def _called(self, position: Position, partition: str | None) -> Iterator[Any]:
         given = {**position.arguments(), "partition": partition}
@@ -374,12 +379,13 @@ class FunctionTask(SourceTask):
         """What this record and some that follow have, which the next task will get again."""
         schema = widened(self._value, inferred(value, self._spec.name), "the value")
         until = time.monotonic() + _LOOK_AHEAD_S
-        for _, item in zip(range(_LOOK_AHEAD_RECORDS), following, strict=False):
-            if time.monotonic() >= until:
-                break
-            if not isinstance(item, State):
-                item = item.value if isinstance(item, Record) else item
-                schema = _wider(schema, plain(item), self._spec.name)
+        with suppress(Exception):  # the next task gets there, and has sent by then what comes before it
+            for _, item in zip(range(_LOOK_AHEAD_RECORDS), following, strict=False):
+                if time.monotonic() >= until:
+                    break
+                if not isinstance(item, State):
+                    item = item.value if isinstance(item, Record) else item
+                    schema = _wider(schema, plain(item), self._spec.name)
         return NewShapes({"value": schema_text(schema)})
 
     def _source_record(
@@ -439,6 +445,17 @@ def _wider(schema: ConnectSchema | None, value: Any, name: str) -> ConnectSchema
         return widened(schema, inferred(value, name), "the value")
     except DataError:
         return schema
+
+
+@contextmanager
+def _closed(yielded: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """What a function yields; at the end a generator closes what it has opened, and does not wait to be collected."""
+    try:
+        yield yielded
+    finally:
+        close = getattr(yielded, "close", None)
+        if close is not None:
+            close()
 
 
 def _raising(error: Exception) -> Iterator[SourceRecord]:

@@ -66,3 +66,29 @@ def test_a_value_without_a_schema_is_an_error_of_its_record(bad: Any, is_first: 
 
     values = [each.value for each in sent(mixed)]
     assert [isinstance(value, DataError) for value in values] == [is_first, not is_first]
+
+
+def test_a_function_has_closed_what_it_opened_before_it_is_called_again() -> None:
+    opened: list[bool] = []
+
+    @source(cursor="at")
+    def opening() -> Iterator[Any]:
+        opened.append(True)
+        try:
+            yield from ({"at": n} for n in range(2000))
+        finally:
+            opened.clear()
+
+    with pytest.raises(NewShapes) as held:
+        polled(started(opening))
+    assert (bool(held.value.facts), opened) == (True, [])
+
+
+def test_a_failure_further_on_does_not_hide_the_shapes_of_records_before_it() -> None:
+    @source(cursor="at")
+    def breaking() -> Iterator[Any]:
+        yield {"at": 1}
+        raise ValueError("broken")
+
+    with pytest.raises(NewShapes):
+        started(breaking).poll()
