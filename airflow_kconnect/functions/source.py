@@ -290,6 +290,8 @@ class FunctionTask(SourceTask):
         self._write: Writer | None = None
         self._value: ConnectSchema | None = None
         self._key: ConnectSchema | None = None
+        self._partitions: list[str | None] = []
+        self._reached: dict[str | None, Offset] = {}
         self._records: Iterator[SourceRecord] = iter(())
 
     def start(self, props: Mapping[str, str]) -> None:
@@ -301,7 +303,8 @@ class FunctionTask(SourceTask):
         self._key = spec.key_schema(self._value)
         if spec.schema == INFERRED and self._value is not None:
             self._write = writer_of(self._value)
-        self._records = self._all(json.loads(props[_PARTITIONS]))
+        self._partitions = json.loads(props[_PARTITIONS])
+        self._records = self._all()
 
     def poll(self) -> Sequence[SourceRecord] | None:
         until, found = time.monotonic() + _POLL_S, []
@@ -310,12 +313,14 @@ class FunctionTask(SourceTask):
                 found.append(record)
                 if len(found) == _POLL_RECORDS or time.monotonic() >= until:
                     return found
-        except NewShapes as new:
-            if not found:
-                raise
-            self._records = _raising(new)  # once these are on their way
-        except _UNAVAILABLE as error:
-            raise RetriableError(f"{self._spec.name}: {type(error).__name__}: {error}") from error
+        except Exception as error:
+            if found:
+                self._records = _raising(error)  # once these are on their way
+                return found
+            self._records = self._all()  # for a poll that is repeated
+            if isinstance(error, _UNAVAILABLE):
+                raise RetriableError(f"{self._spec.name}: {type(error).__name__}: {error}") from error
+            raise
         return found or None
 
     def stop(self) -> None:
@@ -324,10 +329,11 @@ class FunctionTask(SourceTask):
         if close is not None:
             close()
 
-    def _all(self, partitions: Sequence[str | None]) -> Iterator[SourceRecord]:
-        for partition in partitions:
+    def _all(self) -> Iterator[SourceRecord]:
+        """What is new: after the committed offsets, and after what this task has returned already."""
+        for partition in self._partitions:
             source_partition = self._spec.source_partition(partition)
-            position = self._spec.position(self.context.offset(source_partition))
+            position = self._spec.position(self._reached.get(partition) or self.context.offset(source_partition))
             with _closed(self._called(position, partition)) as yielded:
                 for record in self._records_of(yielded, position):
                     value = plain(record.value)
@@ -337,7 +343,9 @@ class FunctionTask(SourceTask):
                         continue
                     if self._is_misfit(value):
                         raise self._new_shapes(value, yielded)
-                    yield self._source_record(record, value, source_partition, offset or None)
+                    new = self._source_record(record, value, source_partition, offset or None)
+                    self._reached[partition] = offset
+                    yield new
 
     def _records_of(self, yielded: Iterator[Any], position: Position) -> Iterator[Record]:
         """Without the states among them, which the position enters."""

@@ -9,7 +9,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.functions.source import Record, source
@@ -92,3 +92,27 @@ def test_a_failure_further_on_does_not_hide_the_shapes_of_records_before_it() ->
 
     with pytest.raises(NewShapes):
         started(breaking).poll()
+
+
+def test_a_poll_that_is_repeated_continues_behind_what_was_sent() -> None:
+    answers: list[list[Any]] = [[1, 2, ConnectionError("no answer")], [1, 2, ConnectionError("nor now")], [1, 2, 3]]
+
+    @source(cursor="at", schema=None)
+    def unsteady() -> Iterator[Any]:
+        for each in answers.pop(0):
+            if isinstance(each, Exception):
+                raise each
+            yield {"at": each}
+
+    task, found = started(unsteady), []
+    while (records := _patiently(task)) is not None:
+        found += [each.value["at"] for each in records]
+    assert (found, answers) == ([1, 2, 3], [])
+
+
+def _patiently(task: SourceTask) -> Any:
+    while True:
+        try:
+            return task.poll()
+        except RetriableError:
+            continue
