@@ -257,9 +257,10 @@ class FunctionSourceConnector(PollSourceConnector):
             return {}
         schema: ConnectSchema | None = None
         for facts in known:
-            schema = widened(schema, from_json_schema(json.loads(facts["value"])), "the value")
+            if facts.get("source", self.spec.name) == self.spec.name:  # not of another, which had the name before
+                schema = _wider(schema, from_json_schema(json.loads(facts["value"])))
         self._value = schema
-        return {"value": schema_text(schema)}
+        return {"source": self.spec.name, "value": schema_text(schema)}
 
     def shapes(self) -> RecordShapes:
         if self._value is None:
@@ -393,8 +394,9 @@ class FunctionTask(SourceTask):
                     break
                 if not isinstance(item, State):
                     item = item.value if isinstance(item, Record) else item
-                    schema = _wider(schema, plain(item), self._spec.name)
-        return NewShapes({"value": schema_text(schema)})
+                    with suppress(DataError):
+                        schema = _wider(schema, inferred(plain(item), self._spec.name))
+        return NewShapes({"source": self._spec.name, "value": schema_text(schema)})
 
     def _source_record(
         self, record: Record, value: Any, partition: Mapping[str, Any], offset: Mapping[str, Any] | None
@@ -447,10 +449,10 @@ def _has_default(parameter: inspect.Parameter, value: Any) -> bool:
     return value is None and parameter.default is not parameter.empty
 
 
-def _wider(schema: ConnectSchema | None, value: Any, name: str) -> ConnectSchema | None:
-    """A record that contradicts what is known is an error of its own later."""
+def _wider(schema: ConnectSchema | None, found: ConnectSchema | None) -> ConnectSchema | None:
+    """Records that contradict what is known are errors of their own later."""
     try:
-        return widened(schema, inferred(value, name), "the value")
+        return widened(schema, found, "the value")
     except DataError:
         return schema
 

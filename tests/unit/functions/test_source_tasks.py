@@ -116,3 +116,35 @@ def _patiently(task: SourceTask) -> Any:
             return task.poll()
         except RetriableError:
             continue
+
+
+def shapes_of(*rows: Any) -> Mapping[str, Any]:
+    """What a task of `orders` finds when these are new."""
+
+    @source(cursor="at")
+    def orders() -> Iterator[Any]:
+        yield from rows
+
+    with pytest.raises(NewShapes) as found:
+        started(orders).poll()
+    return found.value.facts
+
+
+@source(cursor="at")
+def orders() -> Iterator[Any]:
+    yield from ()
+
+
+def test_of_shapes_of_two_tasks_that_contradict_each_other_one_is_known_later() -> None:
+    number, text = shapes_of({"at": 1, "n": 1}), shapes_of({"at": 1, "n": "x"})
+    assert orders.plugin_class({"name": "mine"}).learn([number, text]) == number
+
+
+def test_shapes_of_another_function_do_not_count() -> None:
+    @source(cursor="id")
+    def events() -> Iterator[Any]:
+        yield from ()
+
+    connector = events.plugin_class({"name": "mine"})
+    connector.learn([shapes_of({"at": 1, "id": "x"})])
+    assert connector.shapes().values == ()
