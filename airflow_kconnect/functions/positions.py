@@ -15,6 +15,7 @@ from airflow_kconnect.connect.errors import DataError
 Offset = dict[str, Any]
 _SENT_MAX = 2000
 _TYPED: Mapping[str, Callable[[str], Any]] = {
+    "str": str,
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,
     "Decimal": decimal.Decimal,
@@ -64,6 +65,12 @@ class StatePosition(Position):
 
     def __init__(self, who: str, committed: Offset | None) -> None:
         self._who = who
+        if committed and "state" not in committed:
+            has = ", ".join(sorted(committed))
+            raise DataError(
+                f"{who}: it resumes by a state, and the committed offset has `{has}`: reset the offset to begin again,"
+                " or give the connector a new name"
+            )
         self._text = committed.get("state", "{}") if committed else "{}"
         self._skip = int(committed.get("sent", 0)) if committed else 0
         self._sent = 0
@@ -101,8 +108,11 @@ class CursorPosition(Position):
     def __init__(self, who: str, fields: tuple[str, ...], committed: Offset | None, *, unique: bool) -> None:
         self._who, self._fields, self._unique = who, fields, unique
         committed = committed or {}
+        self._check_fields(committed)
         self._start = self._before = _read(committed, fields)
         self._newest = _read(committed, tuple(f"newest.{field}" for field in fields)) or self._before
+        if unique:  # the offset may be of a time when the cursor did not have the key
+            self._start = self._newest
         sent = str(committed.get("sent", ""))
         self._sent: dict[Any, dict[str, None]] = {}
         for group in filter(None, sent.split(" ")):
@@ -110,6 +120,16 @@ class CursorPosition(Position):
             value = self._before if at == "before" else self._newest
             self._sent[value] = dict.fromkeys(hashes.split(","))
         self._last: Any = None
+
+    def _check_fields(self, committed: Offset) -> None:
+        """:raises DataError: the offset is that of another cursor, from which all records would be sent again."""
+        names = {field.removeprefix("newest.") for field in committed} - {"sent"}
+        if names and names != set(self._fields):
+            wanted, has = ", ".join(self._fields), ", ".join(sorted(names))
+            raise DataError(
+                f"{self._who}: its cursor is `{wanted}`, and the committed offset has `{has}`: alter the offset, reset"
+                " it to send all records again, or give the connector a new name"
+            )
 
     def arguments(self) -> dict[str, Any]:
         if self._start is None:
@@ -180,7 +200,10 @@ def _written(value: tuple[Any, ...], fields: tuple[str, ...]) -> Offset:
 def _cell(value: Any) -> Any:
     """A value as JSON; those of which JSON has no type say which it is."""
     if isinstance(value, datetime.date):  # also a datetime
-        return f"{type(value).__name__}{_MARK}{value.isoformat()}"
+        kind = "datetime" if isinstance(value, datetime.datetime) else "date"
+        return f"{kind}{_MARK}{value.isoformat()}"
+    if isinstance(value, str) and _MARK in value:
+        return f"str{_MARK}{value}"
     return f"Decimal{_MARK}{value}" if isinstance(value, decimal.Decimal) else value
 
 

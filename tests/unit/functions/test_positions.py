@@ -74,19 +74,55 @@ def test_a_cursor_with_the_key_is_its_own_offset() -> None:
     assert offset == {"at": 2}
 
 
+def test_a_cursor_that_has_become_the_key_resumes_at_the_newest() -> None:
+    (*_, (_, offset)) = sent(cursor(), [{"at": 1}, {"at": 2}])
+    assert sent(cursor(offset, unique=True), [{"at": 1}, {"at": 2}, {"at": 3}]) == [({"at": 3}, {"at": 3})]
+
+
 def test_what_a_function_yields_again_is_skipped() -> None:
     assert sent(cursor({"at": 2}, unique=True), [{"at": 1}, {"at": 2}, {"at": 3}]) == [({"at": 3}, {"at": 3})]
 
 
 @pytest.mark.parametrize(
     "value",
-    [5, 1.5, "b", datetime(2026, 1, 2, 3, 4, 5, 6, UTC), datetime(2026, 1, 2), date(2026, 1, 2), Decimal("1.50")],
+    [
+        5,
+        1.5,
+        "b",
+        datetime(2026, 1, 2, 3, 4, 5, 6, UTC),
+        datetime(2026, 1, 2),
+        date(2026, 1, 2),
+        Decimal("1.50"),
+        "date|b",
+    ],
     ids=str,
 )
 def test_a_cursor_comes_back_with_its_type(value: Any) -> None:
     ((_, offset),) = sent(cursor(unique=True), [{"at": value}])
     resumed = cursor(json.loads(json.dumps(offset)), unique=True).arguments()["cursor"]
     assert (resumed, type(resumed)) == (value, type(value))
+
+
+class Moment(datetime):
+    """As of pandas or pendulum."""
+
+
+def test_a_cursor_of_a_kind_of_datetime_comes_back_as_one() -> None:
+    ((_, offset),) = sent(cursor(), [{"at": Moment(2026, 1, 2)}])
+    assert sent(cursor(offset), [{"at": Moment(2026, 1, 2)}, {"at": Moment(2026, 1, 3)}])[0][0] == {
+        "at": datetime(2026, 1, 3)
+    }
+
+
+@pytest.mark.parametrize("offset", [{"at": 5}, {"newest.at": 5, "sent": ""}, {"state": "{}", "sent": 1}], ids=str)
+def test_the_offset_of_another_cursor_is_not_taken_for_none(offset: Offset) -> None:
+    with pytest.raises(DataError, match="its cursor is `at, id`, and the committed offset has"):
+        cursor(offset, ("at", "id"))
+
+
+def test_an_offset_of_a_cursor_is_not_taken_for_no_state() -> None:
+    with pytest.raises(DataError, match="it resumes by a state, and the committed offset has `at`"):
+        StatePosition("pages", {"at": 5})
 
 
 def test_several_fields_are_a_tuple() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
-from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.functions.source import Record, source
@@ -148,3 +148,12 @@ def test_shapes_of_another_function_do_not_count() -> None:
     connector = events.plugin_class({"name": "mine"})
     connector.learn([shapes_of({"at": 1, "id": "x"})])
     assert connector.shapes().values == ()
+
+
+def test_an_offset_with_half_of_the_cursor_is_refused() -> None:
+    @source(cursor=("at", "id"))
+    def pairs() -> Iterator[Any]:
+        yield from ()
+
+    with pytest.raises(ConfigError, match="is not an offset of pairs: it has at, id"):
+        pairs.plugin_class.alter_offsets({"name": "mine"}, [({"source": "pairs"}, {"at": 5})])
