@@ -150,9 +150,28 @@ def plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         return _plain_dict(value)
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    return value
+    if isinstance(value, set | frozenset):  # in an order that the next process has, too
+        return sorted(map(plain, value), key=repr)
+    base = next((base for base in _BASES if isinstance(value, base)), None)
+    return value if base is None else _BASES[base](value)
+
+
+def _time(value: datetime.datetime) -> datetime.datetime:
+    whole = (value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond)
+    return datetime.datetime(*whole, tzinfo=value.tzinfo, fold=value.fold)
+
+
+_BASES: Mapping[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: bytes,
+    datetime.datetime: _time,
+    datetime.date: lambda value: datetime.date(value.year, value.month, value.day),
+}
+"""What makes values of these types of values of their subclasses, such as the times of pandas and pendulum."""
 
 
 def _itself(value: Any) -> Any:

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, ClassVar, get_args, get_origin
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
@@ -441,7 +441,10 @@ class FunctionTask(SourceTask):
     def _timestamp_of(self, value: Any) -> int | None:
         field = self._spec.timestamp
         time_: Any = value.get(field) if field and isinstance(value, Mapping) else None
-        return int(time_.timestamp() * 1000) if isinstance(time_, datetime) else time_
+        if not isinstance(time_, datetime):
+            return time_
+        # One without a zone is UTC, as in the value.
+        return int((time_ if time_.tzinfo else time_.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _has_default(parameter: inspect.Parameter, value: Any) -> bool:

@@ -21,7 +21,7 @@ from airflow_kconnect.connect.data import (
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.functions.inference import Misfit, inferred, widened, writer_of
-from airflow_kconnect.functions.schemas import DATE_SCHEMA, TIMESTAMP_SCHEMA, decimal_schema
+from airflow_kconnect.functions.schemas import DATE_SCHEMA, TIMESTAMP_SCHEMA, decimal_schema, plain
 
 SCALARS = st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(allow_nan=False)
 
@@ -123,3 +123,28 @@ def test_integers_among_floating_point_numbers_are_such_numbers() -> None:
 def test_an_integer_that_no_floating_point_number_is_has_no_place_among_them(value: int) -> None:
     with pytest.raises(Misfit):
         writer_of(FLOAT64_SCHEMA)(value)
+
+
+class Moment(datetime):
+    """As of pandas or pendulum."""
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Number(float):
+    """As of numpy."""
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [(Moment(2026, 1, 1), TIMESTAMP_SCHEMA), (Text("a"), STRING_SCHEMA), (Number(1), FLOAT64_SCHEMA)],
+)
+def test_a_value_of_a_subclass_has_the_schema_of_its_base(value: Any, schema: ConnectSchema) -> None:
+    found = plain(value)
+    assert (inferred(found), found) == (schema.as_optional(), value)
+
+
+def test_a_set_has_one_order() -> None:
+    assert plain({"b", "a", "c"}) == ["a", "b", "c"]

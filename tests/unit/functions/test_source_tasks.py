@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -157,3 +159,17 @@ def test_an_offset_with_half_of_the_cursor_is_refused() -> None:
 
     with pytest.raises(ConfigError, match="is not an offset of pairs: it has at, id"):
         pairs.plugin_class.alter_offsets({"name": "mine"}, [({"source": "pairs"}, {"at": 5})])
+
+
+def test_a_time_without_a_zone_is_utc_wherever_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+
+    @source(timestamp="at", schema=None)
+    def timed() -> Iterator[Any]:
+        yield {"at": datetime(1970, 1, 1, 0, 0, 1)}
+
+    (record,) = sent(timed)
+    monkeypatch.undo()
+    time.tzset()
+    assert record.timestamp == 1000
