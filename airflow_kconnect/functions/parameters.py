@@ -23,7 +23,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 
-_TAKEN = ("name", "topic", "topics")
+_TAKEN = ("name", "topic", "topics", "transforms", "predicates")
 _TYPES: Mapping[Any, Type] = {
     str: Type.STRING,
     int: Type.LONG,
@@ -64,12 +64,23 @@ def refuse_unawaited(function: Callable[..., Any]) -> None:
         raise TypeError(f"{function.__name__}: it must be done when it returns: no `async def`, no `yield`")
 
 
-def parameters_of(function: Callable[..., Any], given: Collection[str], first: int = 0) -> tuple[Parameter, ...]:
+def first_parameter(function: Callable[..., Any]) -> str:
+    """The name of what gets the records. :raises TypeError: there is none."""
+    names = list(inspect.signature(function).parameters)
+    if not names:
+        raise TypeError(f"{function.__name__}: its first parameter gets the records, and it has none")
+    return names[0]
+
+
+def parameters_of(
+    function: Callable[..., Any], given: Collection[str], first: int = 0, taken: Collection[str] = _TAKEN
+) -> tuple[Parameter, ...]:
     """The parameters that are keys.
 
     :param given: names of those that are not: the engine gives them.
     :param first: how many at the beginning are not, whatever their names.
-    :raises TypeError: one has the name of a key that all connectors have, or cannot have a name.
+    :param taken: keys that all of its kind have.
+    :raises TypeError: one has the name of such a key, or cannot have a name.
     """
     hints, docs = hints_of(function), documented(function)
     found = []
@@ -78,8 +89,9 @@ def parameters_of(function: Callable[..., Any], given: Collection[str], first: i
             continue
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise TypeError(f"{function.__name__}: {parameter} cannot be a key: give each parameter a name")
-        if parameter.name in _TAKEN:
-            raise TypeError(f"{function.__name__}: `{parameter.name}` is a key of all connectors: rename the parameter")
+        if parameter.name in taken:
+            text = f"`{parameter.name}` is a key of all connectors or transformations: rename the parameter"
+            raise TypeError(f"{function.__name__}: {text}")
         hint = hints.get(parameter.name, _type_of(parameter.default))
         found.append(_parameter(parameter.name, hint, parameter.default, docs.get(parameter.name, "")))
     return tuple(found)

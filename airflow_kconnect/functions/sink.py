@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -17,6 +16,7 @@ from airflow_kconnect.functions.parameters import (
     Parameter,
     arguments,
     define,
+    first_parameter,
     hints_of,
     parameters_of,
     refuse_unawaited,
@@ -70,10 +70,7 @@ def sink(function: Callable[..., Any] | None = None, *, batch: int = 500, idempo
 
 def _taken(function: Callable[..., Any]) -> str:
     """What the first parameter is. :raises TypeError: there is none."""
-    names = list(inspect.signature(function).parameters)
-    if not names:
-        raise TypeError(f"{function.__name__}: its first parameter gets the records, and it has none")
-    hint = hints_of(function).get(names[0])
+    hint = hints_of(function).get(first_parameter(function))
     if SinkRecord in (hint, *get_args(hint)):
         return "records"
     return "table" if getattr(hint, "__name__", "") == "Table" else "dicts"

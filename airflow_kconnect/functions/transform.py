@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import DataError, named
 from airflow_kconnect.connect.frame import RecordFrame
@@ -20,6 +20,7 @@ from airflow_kconnect.functions.parameters import (
     Parameter,
     arguments,
     define,
+    first_parameter,
     hints_of,
     parameters_of,
     refuse_unawaited,
@@ -30,6 +31,9 @@ from airflow_kconnect.transforms.base import Change, Scope, Transformation, chan
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
+
+
+_NO_FIELD = "it returns a field `{}`, which its schema does not have: annotate it to return a data class that has it"
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,19 @@ def transform(function: Callable[..., Any] | None = None) -> Any:
     def decorate(function: Callable[..., Any]) -> Decorated:
         refuse_unawaited(function)
         hints = hints_of(function)
-        first = next(iter(hints.values()), None)
+        first = hints.get(first_parameter(function))
         returned = hints.get("return")
         members = [each for each in (returned, *get_args(returned)) if isinstance(each, type) and is_data_class(each)]
         schema = schema_of(members[0]) if members else None
-        spec = TransformSpec(function, get_origin(first) is list, schema, parameters_of(function, (), first=1))
+        spec = TransformSpec(function, get_origin(first) is list, schema, _keys_of(function))
         made: Decorated = decorated(function, FunctionTransformation, spec)
         return made
 
     return decorate if function is None else decorate(function)
+
+
+def _keys_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    return parameters_of(function, (), first=1, taken=("type", "predicate", "negate"))
 
 
 class FunctionTransformation(Transformation):
@@ -112,7 +120,11 @@ class FunctionTransformation(Transformation):
         shape = Shape(self.spec.schema or before.schema) if before.schema or self.spec.schema else SCHEMALESS
         data = called["data"] if shape.schema else F.try_parse_json(called["data"])
         text = called["error"]
-        return Change(shape, data, F.when(text == DROPPED, text).otherwise(data_exception(text)))
+        error = F.when(text == DROPPED, text).otherwise(data_exception(text))
+        if not shape.schema:  # without an error it would become a tombstone
+            unread = called["data"].isNotNull() & data.isNull()
+            error = F.coalesce(error, F.when(unread, data_exception("what it returns cannot be read as JSON")))
+        return Change(shape, data, error)
 
 
 @dataclass(frozen=True)
@@ -175,10 +187,23 @@ class _Call:
     def _written(self, result: Any) -> Any:
         if result is None or isinstance(result, DataError):
             return result
-        value = plain(result)
-        if self.after is not None:
-            return value
         try:
+            value = plain(result)
+            if self.after is not None:
+                return value if (field := _unknown(value, self.after)) is None else DataError(_NO_FIELD.format(field))
             return json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            return DataError(f"what it returns is not JSON: {error}")
+        except Exception as error:
+            return DataError(f"what it returns cannot be written: {named(error)}")
+
+
+def _unknown(value: Any, schema: ConnectSchema) -> str | None:
+    """A field, also of a struct inside, that a value has and its schema does not: it would be lost."""
+    if schema.type is not SchemaType.STRUCT or not isinstance(value, Mapping):
+        return None
+    for name, item in value.items():
+        field = schema.field(name)
+        if field is None:
+            return str(name)
+        if (inside := _unknown(item, field.schema)) is not None:
+            return f"{name}.{inside}"
+    return None
