@@ -77,6 +77,8 @@ class PluginFile:
         except SyntaxError as error:
             text = f"{self.path} is not Python: line {error.lineno}: {error.msg}"
             raise ConfigError({"plugin": [text]}) from error
+        except (ValueError, RecursionError) as error:
+            raise ConfigError({"plugin": [f"{self.path} is not Python: {in_one_line(error)}"]}) from error
         found = ((node.name, group) for node in tree.body for group in _groups(node))  # type: ignore[attr-defined]
         return dict(found)
 
@@ -140,10 +142,10 @@ class FileEntryPoint:
         return getattr(self.file.module(), self.attribute)
 
 
-def of_environment() -> list[PluginFile]:
-    """The files that the environment names. :raises ConfigError: one of them cannot be read."""
+def of_environment() -> list[Path]:
+    """The files that the environment names; those of folders are there, and any of them may be broken."""
     named = [Path(each) for each in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if each.strip()]
-    return [PluginFile.read(path) for each in named for path in _files(each)]
+    return [path for each in named for path in _files(each)]
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from airflow_kconnect.connect.config.validators import invalid
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.connect.plugin_files import FileEntryPoint, PluginFile, of_environment
+from airflow_kconnect.connect.plugin_files import ENVIRONMENT, FileEntryPoint, PluginFile, of_environment
 from airflow_kconnect.connect.validation.foreign_classes import advice
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class PluginRegistry:
     def __init__(self, entry_points: Mapping[str, Iterable[PluginEntryPoint]]) -> None:
         self._groups: dict[str, dict[str, dict[str, PluginEntryPoint]]] = {}
         self._others_loaded = False
+        self._broken: list[str] = []
         for group, entry_points_of_group in entry_points.items():
             names = self._groups.setdefault(group, {})
             for entry_point in entry_points_of_group:
@@ -193,11 +195,24 @@ class PluginRegistry:
     def _advice(self, group: str, name: str, known: Sequence[str] | None = None) -> str:
         others = (other for other in self._groups if other != group and self._candidates(other, name))
         elsewhere = next((f"a {_SUFFIXES[other].lower()}" for other in others if other in _SUFFIXES), None)
-        return advice(name, known or self.names(group), elsewhere)
+        broken = f" Files of `{ENVIRONMENT}` cannot be used: {'; '.join(self._broken)}" if self._broken else ""
+        return advice(name, known or self.names(group), elsewhere) + broken
 
-    def add(self, file: PluginFile) -> None:
-        """Have the plug-ins of a file, too. :raises ConfigError: it is not Python."""
+    def add_if_whole(self, path: Path) -> None:
+        """As `add`. A file that is broken does not keep others from being used: whoever misses a plug-in is told."""
+        try:
+            self.add(PluginFile.read(path))
+        except ConfigError as error:
+            self._broken += error.errors["plugin"]
+
+    def add(self, file: PluginFile, *, instead: bool = False) -> None:
+        """Have the plug-ins of a file, too.
+
+        :param instead: of any others with their names. :raises ConfigError: it is not Python.
+        """
         for group, entry_point in file.entry_points():
+            if instead:
+                self._groups.get(group, {}).pop(entry_point.name, None)
             self._groups.setdefault(group, {}).setdefault(entry_point.name, {})[entry_point.value] = entry_point
 
     def files_of(self, names: Iterable[str]) -> list[PluginFile]:
@@ -236,6 +251,6 @@ def registry() -> PluginRegistry:
     """The plugins installed in this environment, and those of files that it names; read once per process."""
     groups = (CONNECTORS, CONVERTERS, TRANSFORMS, PREDICATES)
     found = PluginRegistry({group: entry_points(group=group) for group in groups})
-    for file in of_environment():
-        found.add(file)
+    for path in of_environment():
+        found.add_if_whole(path)
     return found

@@ -159,7 +159,7 @@ def _read(run_file: Path) -> RunSpec | GroupSpec:
     """
     data = run_file_data(run_file)
     for file in data.pop(PLUGINS, ()):
-        registry().add(PluginFile(**file))
+        registry().add(PluginFile(**file), instead=True)  # the one with which the configuration was checked
     spec = GroupSpec.of(data) if "runs" in data else RunSpec.of(data)
     if SUBMITTER in os.environ:
         run_file.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugin_files import ENVIRONMENT, PluginFile, carrying, of_environment
-from airflow_kconnect.connect.plugins import CONNECTORS, TRANSFORMS, PluginRegistry
+from airflow_kconnect.connect.plugins import CONNECTORS, TRANSFORMS, PluginRegistry, registry
 
 TEXT = '''
 from airflow_kconnect import sdk
@@ -49,40 +49,40 @@ def test_plugins_are_found_in_the_text(file: PluginFile) -> None:
 def test_a_file_is_not_executed_to_find_them(tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("1 / 0\n@source\ndef numbers(): ...\n")
-    registry = PluginRegistry({})
-    registry.add(PluginFile.read(path))
-    assert registry.names(CONNECTORS) == ["broken.numbers"]
+    found = PluginRegistry({})
+    found.add(PluginFile.read(path))
+    assert found.names(CONNECTORS) == ["broken.numbers"]
 
 
 @pytest.mark.parametrize("name", ["my_source.numbers", "numbers"])
 def test_a_configuration_names_the_file_and_the_plugin(file: PluginFile, name: str) -> None:
-    registry = PluginRegistry({})
-    registry.add(file)
-    assert registry.connector(name).kind == "source"
+    found = PluginRegistry({})
+    found.add(file)
+    assert found.connector(name).kind == "source"
 
 
 def test_a_file_that_is_added_twice_is_one_plugin(file: PluginFile) -> None:
-    registry = PluginRegistry({})
+    found = PluginRegistry({})
     for _ in range(2):
-        registry.add(file)
-    assert registry.connector("numbers").kind == "source"
+        found.add(file)
+    assert found.connector("numbers").kind == "source"
 
 
 def test_two_files_of_the_same_name_are_an_error(file: PluginFile, tmp_path: Path) -> None:
-    registry = PluginRegistry({})
-    registry.add(file)
-    registry.add(PluginFile(str(tmp_path / "other" / "my_source.py"), TEXT))
+    found = PluginRegistry({})
+    found.add(file)
+    found.add(PluginFile(str(tmp_path / "other" / "my_source.py"), TEXT))
     with pytest.raises(ConfigError, match="installed more than once"):
-        registry.connector("numbers")
+        found.connector("numbers")
 
 
 def test_an_error_of_the_file_names_it(tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("1 / 0\n@source\ndef numbers(): ...\n")
-    registry = PluginRegistry({})
-    registry.add(PluginFile.read(path))
+    found = PluginRegistry({})
+    found.add(PluginFile.read(path))
     with pytest.raises(ConfigError, match=r"broken\.py:numbers cannot be imported: ZeroDivisionError"):
-        registry.connector("numbers")
+        found.connector("numbers")
 
 
 def test_a_text_that_is_not_python_is_an_error(tmp_path: Path) -> None:
@@ -104,13 +104,34 @@ def test_the_environment_names_files_and_folders(file: PluginFile, monkeypatch: 
     for name in ("b.py", "a.py", "_private.py", "no-module.py", "notes.txt"):
         (folder / name).write_text("")
     monkeypatch.setenv(ENVIRONMENT, f"{file.path}:{folder}")
-    assert [each.stem for each in of_environment()] == ["my_source", "a", "b"]
+    assert [path.stem for path in of_environment()] == ["my_source", "a", "b"]
+
+
+@pytest.mark.parametrize("broken", ["def f(:", "a\0b", None], ids=["a text", "zeros", "no file"])
+def test_a_broken_file_of_the_environment_is_named_where_a_plugin_is_missing(
+    broken: str | None, file: PluginFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(file.path).with_name("broken.py")
+    if broken is not None:
+        path.write_text(broken)
+    monkeypatch.setenv(ENVIRONMENT, f"{path}:{file.path}")
+    found = registry.__wrapped__()
+    assert found.connector("numbers").kind == "source"
+    with pytest.raises(ConfigError, match=rf"{ENVIRONMENT}` cannot be used: .*broken\.py"):
+        found.connector("missing")
+
+
+def test_a_file_may_be_added_instead_of_another(file: PluginFile, tmp_path: Path) -> None:
+    found = PluginRegistry({})
+    found.add(PluginFile(str(tmp_path / "other" / "my_source.py"), "def wrong(): ...\n@source\ndef numbers(): ...\n"))
+    found.add(file, instead=True)
+    assert found.connector("numbers").kind == "source"
 
 
 def test_only_files_that_are_named_are_sent(file: PluginFile) -> None:
-    registry = PluginRegistry({})
-    registry.add(file)
-    assert (registry.files_of(["other"]), registry.files_of(["numbers", "x"])) == ([], [file])
+    found = PluginRegistry({})
+    found.add(file)
+    assert (found.files_of(["other"]), found.files_of(["numbers", "x"])) == ([], [file])
 
 
 def test_another_process_executes_the_text_that_it_is_sent(file: PluginFile) -> None:
