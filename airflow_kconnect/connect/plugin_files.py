@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,6 +39,8 @@ _BASES = {
     "PartTransformation": _TRANSFORMS,
     "Predicate": _PREDICATES,
 }
+
+_EXECUTING = threading.RLock()
 
 T = TypeVar("T")
 
@@ -93,7 +96,10 @@ class PluginFile:
 
     def module(self) -> ModuleType:
         """The file, executed."""
-        name = self.module_name
+        with _EXECUTING:  # another thread must not get a module that is half executed
+            return self._module(self.module_name)
+
+    def _module(self, name: str) -> ModuleType:
         if name in sys.modules:
             return sys.modules[name]
         spec = importlib.util.spec_from_loader(name, _OfText(self))
@@ -157,7 +163,7 @@ def _files(path: Path) -> Iterable[Path]:
 
 def carrying(thing: T) -> T:
     """The same, for other processes: where it is unpickled, the files of plug-ins that it may refer to are there."""
-    loaded = (module.__dict__.get(_FILE) for name, module in sys.modules.items() if name.startswith(_MODULES))
+    loaded = (module.__dict__.get(_FILE) for name, module in list(sys.modules.items()) if name.startswith(_MODULES))
     files = tuple(file for file in loaded if file is not None)
     return _Carrier(files, thing) if files else thing  # type: ignore[return-value]
 
@@ -167,6 +173,7 @@ class _Carrier:
 
     def __init__(self, files: tuple[PluginFile, ...], thing: Any) -> None:
         self._files, self._thing = files, thing
+        self.__name__ = getattr(thing, "__name__", type(thing).__name__)  # as errors call it
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpacked, (tuple(_Executed(file) for file in self._files), self._thing)

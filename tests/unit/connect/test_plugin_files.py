@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugin_files import ENVIRONMENT, PluginFile, carrying, of_environment
 from airflow_kconnect.connect.plugins import CONNECTORS, TRANSFORMS, PluginRegistry, registry
+from airflow_kconnect.runtime.source.poll import name_of
 
 TEXT = '''
 from airflow_kconnect import sdk
@@ -149,3 +151,15 @@ def test_a_traceback_shows_lines_of_the_text(file: PluginFile) -> None:
     with pytest.raises(RuntimeError) as error:
         file.module().helper()
     assert str(error.traceback[-1].statement).strip() == "raise RuntimeError"
+
+
+def test_threads_get_a_module_when_it_is_executed(tmp_path: Path) -> None:
+    path = tmp_path / "slow.py"
+    path.write_text("import time\ntime.sleep(0.2)\ndone = True\n")
+    slow = PluginFile.read(path)
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(lambda _: slow.module().done, range(2))) == [True, True]
+
+
+def test_errors_call_what_is_carried_by_its_name(file: PluginFile) -> None:
+    assert name_of(carrying(file.module().numbers)) == "numbers"
