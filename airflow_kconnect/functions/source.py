@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, ClassVar, get_args, get_origin
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
@@ -21,7 +22,7 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
-from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, named
 from airflow_kconnect.connect.record import Headers, SourceRecord
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text
 from airflow_kconnect.functions.decorated import Decorated, decorated
@@ -161,12 +162,17 @@ def _names(fields: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _check(spec: SourceSpec) -> None:
-    named = set(inspect.signature(spec.function).parameters)
-    if "state" in named and spec.cursor:
+    if inspect.iscoroutinefunction(spec.function):
+        raise TypeError(f"{spec.name}: an `async` function has to yield its records")
+    own = set(inspect.signature(spec.function).parameters)
+    if "state" in own and spec.cursor:
         raise TypeError(f"{spec.name}: it has a cursor and a state: resume by one of them")
-    if "cursor" in named and not spec.cursor:
+    if "cursor" in own and not spec.cursor:
         raise TypeError(f'{spec.name}: say which field its parameter `cursor` is: @source(cursor="updated_at")')
-    if "partition" in named and spec.partitions is None:
+    wanted = inspect.signature(spec.partitions).parameters if spec.partitions else ()
+    if unknown := set(wanted) - {each.name for each in spec.parameters}:
+        raise TypeError(f"{spec.name}: its partitions want `{min(unknown)}`, which is no parameter of it")
+    if "partition" in own and spec.partitions is None:
         raise TypeError(f"{spec.name}: say which partitions there are: @source(partitions=...)")
 
 
@@ -236,18 +242,28 @@ class FunctionSourceConnector(PollSourceConnector):
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         value = schema_text(self._value)
-        partitions = self._partitions()
+        partitions = self._partitions
         count = min(max_tasks, len(partitions))
         own = (partitions[n::count] for n in range(count))
         return [{**self.props, _SHAPES: value, _PARTITIONS: json.dumps(each)} for each in own]
 
+    @cached_property
     def _partitions(self) -> list[str | None]:
-        """:raises ConfigError: there are none."""
+        """Asked for once in a run: its tasks are planned, and started later.
+
+        :raises ConfigError: there are none. :raises DataError, RetriableError: the function fails.
+        """
         if self.spec.partitions is None:
             return [None]
         wanted = inspect.signature(self.spec.partitions).parameters
         given = arguments(self.spec.parameters, self.config_values)
-        found = [str(each) for each in self.spec.partitions(**{name: given[name] for name in wanted})]
+        try:
+            found = [str(each) for each in self.spec.partitions(**{name: given[name] for name in wanted})]
+        except ConnectError:
+            raise
+        except Exception as error:
+            kind = RetriableError if isinstance(error, _UNAVAILABLE) else DataError
+            raise kind(f"partitions of {self.spec.name}: {named(error)}") from error
         if not found:
             raise ConfigError({"connector.class": [f"{self.spec.name} has no partitions"]}, self.props.get("name"))
         return list(dict.fromkeys(found))

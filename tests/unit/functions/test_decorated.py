@@ -88,9 +88,19 @@ def by_partition(partition: str) -> list[Any]:
     return []
 
 
+async def without_yield() -> list[Any]:
+    return []
+
+
+def of_tenants(tenants: list[str]) -> list[str]:
+    return tenants
+
+
 @pytest.mark.parametrize(
     ("function", "options", "text"),
     [
+        (without_yield, {}, "an `async` function has to yield"),
+        (by_partition, {"partitions": of_tenants}, "its partitions want `tenants`"),
         (by_state, {"cursor": "id"}, "it has a cursor and a state"),
         (by_cursor, {}, "say which field its parameter `cursor` is"),
         (by_partition, {}, "say which partitions there are"),

@@ -173,3 +173,27 @@ def test_a_time_without_a_zone_is_utc_wherever_the_run_is(monkeypatch: pytest.Mo
     monkeypatch.undo()
     time.tzset()
     assert record.timestamp == 1000
+
+
+def test_partitions_are_asked_for_once_in_a_run() -> None:
+    answers = [["a", "b"], ["a", "b", "c"]]
+
+    @source(partitions=lambda: answers.pop(0))
+    def each(partition: str) -> Iterator[Any]:
+        yield {"id": partition}
+
+    connector = each.plugin_class({"name": "mine"})
+    assert connector.task_configs(9) == connector.task_configs(9)
+
+
+@pytest.mark.parametrize(("error", "kind"), [(ConnectionError, RetriableError), (KeyError, DataError)])
+def test_an_error_of_the_partitions_is_one_of_the_run(error: type[Exception], kind: type[Exception]) -> None:
+    def failing() -> list[str]:
+        raise error("no answer")
+
+    @source(partitions=failing)
+    def each(partition: str) -> Iterator[Any]:
+        yield {"id": partition}
+
+    with pytest.raises(kind, match=r"partitions of each: .*no answer"):
+        each.plugin_class({"name": "mine"}).task_configs(1)
