@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,7 +22,11 @@ class Decorated(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
     def configured(self, name: str | None = None, **config: Any) -> dict[str, Any]:
-        """A connector's JSON, for an operator. :param name: of the connector; None: that of the function."""
+        """A connector's JSON, for an operator.
+
+        :param name: of the connector; None: that of the function.
+        :param config: its keys, with two underscores in place of a dot; None leaves one out.
+        """
 
 
 def decorated(function: Callable[..., Any], base: type[Any], spec: Any) -> Any:
@@ -39,7 +44,9 @@ def decorated(function: Callable[..., Any], base: type[Any], spec: Any) -> Any:
     own.plugin_class = type(function.__name__, (base,), members)
 
     def configured(name: str | None = None, **config: Any) -> dict[str, Any]:
-        texts = {key.replace("__", "."): _text(value) for key, value in config.items()}
+        as_json = {each.name for each in spec.parameters if each.is_json}
+        set_ = {key: value for key, value in config.items() if value is not None}
+        texts = {key.replace("__", "."): _text(value, as_json=key in as_json) for key, value in set_.items()}
         return {"name": name or function.__name__, "config": {"connector.class": _class_name(function), **texts}}
 
     own.configured = configured
@@ -57,5 +64,10 @@ def _class_name(function: Callable[..., Any]) -> str:
     return f"{file.stem}.{function.__name__}"
 
 
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else ",".join(value) if isinstance(value, list) else str(value)
+def _text(value: Any, *, as_json: bool) -> str:
+    """A value as that of a key. A text is one already, or names a variable."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and not as_json:
+        return ",".join(map(str, value))
+    return json.dumps(value) if as_json or isinstance(value, bool) else str(value)

@@ -23,7 +23,7 @@ SHOP = '''
 from airflow_kconnect.sdk import source
 
 @source(topic="prices", key="sku", cursor="changed")
-def prices(path: str, tenants: list[str] = (), quick: bool = False):
+def prices(path: str, tenants: list[str] = (), quick: bool = False, only: dict | None = None, ids: list[int] = ()):
     """Prices of a shop."""
     yield {"sku": path, "changed": 1}
 '''
@@ -51,6 +51,15 @@ def test_an_operator_gets_the_json_of_a_connector(shop: Any) -> None:
     made = shop.prices.configured("shop-prices", path="/a", tenants=["x", "y"], quick=True, tasks__max=2)
     config = {"path": "/a", "tenants": "x,y", "quick": "true", "tasks.max": "2"}
     assert made == {"name": "shop-prices", "config": {"connector.class": f"{shop.__name__}.prices", **config}}
+
+
+def test_a_value_that_no_key_has_is_written_as_json(shop: Any) -> None:
+    config = shop.prices.configured(path="/a", only={"sku": "x"}, ids=[1, 2])["config"]
+    assert (config["only"], config["ids"]) == ('{"sku": "x"}', "[1, 2]")
+
+
+def test_none_leaves_a_key_out(shop: Any) -> None:
+    assert "only" not in shop.prices.configured(path="/a", only=None)["config"]
 
 
 def test_which_is_valid(shop: Any) -> None:
