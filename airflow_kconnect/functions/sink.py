@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 from airflow_kconnect.connect.config import ConfigDef, Importance, Range, Type
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.task import SinkTask
-from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.errors import DataError, RetriableError, named
 from airflow_kconnect.connect.record import SinkRecord
 from airflow_kconnect.functions.decorated import Decorated, decorated
 from airflow_kconnect.functions.parameters import (
@@ -137,7 +137,7 @@ class FunctionSinkTask(SinkTask):
             for batch in self._batches(records):
                 self._spec.function(batch, **self._arguments)
         except _UNAVAILABLE as error:
-            raise RetriableError(f"{self._spec.function.__name__}: {type(error).__name__}: {error}") from error
+            raise RetriableError(f"{self._spec.function.__name__}: {named(error)}") from error
 
     def _batches(self, records: Sequence[SinkRecord]) -> Iterator[list[Any] | pa.Table]:
         for start in range(0, len(records), self._size):

@@ -336,7 +336,7 @@ class FunctionTask(SourceTask):
                 return found
             self._records = self._all()  # for a poll that is repeated
             if isinstance(error, _UNAVAILABLE):
-                raise RetriableError(f"{self._spec.name}: {type(error).__name__}: {error}") from error
+                raise RetriableError(f"{self._spec.name}: {named(error)}") from error
             raise
         return found or None
 
