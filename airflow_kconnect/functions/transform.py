@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
@@ -54,8 +54,8 @@ def transform(function: Callable[..., Any] | None = None) -> Any:
     """Make a transformation of a function that gets the value of a record, a dict, and returns its new value.
 
     It may return the same dict, changed; None drops the record. If it takes and returns a list of dicts
-    (``list[dict]``), it gets as many at once as Spark has at hand, and returns as many. The other parameters are the
-    transformation's keys, as those of `source` are.
+    (``list[dict]``), it gets as many at once as Spark has at hand, and returns as many; if it raises, it is called
+    again with each of them alone. The other parameters are the transformation's keys, as those of `source` are.
 
     With a schema, what it returns has the same schema, or that of the data class that it is annotated to return.
     Tombstones are not passed to it.
@@ -154,10 +154,8 @@ class _Call:
 
         from airflow_kconnect.converters import cells
 
-        rows = values.to_pylist()
-        if self.before is None:
-            rows = [None if row is None else json.loads(row) for row in rows]
-        found = self._all([row for row in rows if row is not None])
+        rows = self._rows(values)
+        found = self._all([row for row in rows if row is not None], values)
         results = [None if row is None else next(found) for row in rows]
         pairs = enumerate(zip(rows, results, strict=True))
         dropped = {n for n, (row, result) in pairs if row is not None and result is None}
@@ -166,21 +164,32 @@ class _Call:
         texts = [DROPPED if n in dropped else errors.get(n) for n in range(len(rows))]
         return pa.StructArray.from_arrays([data, pa.array(texts, pa.string())], ["data", "error"])
 
-    def _all(self, rows: list[Any]) -> Any:
-        """What the function returns for each; an error in place of what it cannot change."""
-        if not self.spec.of_batches:
-            return (self._one(row) for row in rows)
-        if not rows:
-            return iter(())
-        results = list(self.spec.function(rows, **self.given))
-        if len(results) != len(rows):
-            name = self.spec.function.__name__
-            raise DataError(f"{name} was given {len(rows)} records and has returned {len(results)}")
-        return iter(results)
+    def _rows(self, values: pa.Array) -> list[Any]:
+        rows: list[Any] = values.to_pylist()
+        return rows if self.before else [None if row is None else json.loads(row) for row in rows]
 
-    def _one(self, row: Any) -> Any:
+    def _all(self, rows: list[Any], values: pa.Array) -> Iterator[Any]:
+        """What the function returns for each; an error in place of what it cannot change.
+
+        :param values: of which the rows were made: the function may have changed these.
+        """
+        if self.spec.of_batches and rows:
+            try:
+                return iter(self._batch(rows))
+            except Exception:  # of one of them: each alone shows which
+                return (self._one([row]) for row in self._rows(values) if row is not None)
+        return (self._one(row) for row in rows)
+
+    def _batch(self, rows: list[Any]) -> list[Any]:
+        results = list(self.spec.function(rows, **self.given))
+        if len(results) == len(rows):
+            return results
+        name = self.spec.function.__name__
+        return [DataError(f"{name} was given {len(rows)} records and has returned {len(results)}")] * len(rows)
+
+    def _one(self, given: Any) -> Any:
         try:
-            return self.spec.function(row, **self.given)
+            return self._batch(given)[0] if self.spec.of_batches else self.spec.function(given, **self.given)
         except Exception as error:  # the user's code: its error is that of the record
             return DataError(named(error))
 

@@ -70,3 +70,27 @@ def by_topic(record: dict[str, Any], topic: str) -> dict[str, Any]:
 
 def test_a_transformation_may_have_a_key_that_connectors_have() -> None:
     assert transform(by_topic).plugin_class.config().parse({"topic": "a"}) == {"topic": "a"}
+
+
+def inverted(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for record in records:
+        record["id"] = 2 / record["id"]
+    return records
+
+
+def test_a_record_with_which_a_batch_fails_is_the_only_bad_one() -> None:
+    found = called(inverted, None, {"id": 1}, {"id": 0}, {"id": 2})
+    assert [row["error"] or json.loads(row["data"])["id"] for row in found] == [
+        2,
+        "ZeroDivisionError: division by zero",
+        1,
+    ]
+
+
+def without_last(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return records[:-1]
+
+
+def test_a_batch_of_another_length_is_an_error_of_all_its_records() -> None:
+    found = called(without_last, None, {"id": 1}, {"id": 2})
+    assert {row["error"] for row in found} == {"without_last was given 2 records and has returned 1"}
