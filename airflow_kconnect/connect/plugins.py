@@ -199,7 +199,7 @@ class PluginRegistry:
         return advice(name, known or self.names(group), elsewhere) + broken
 
     def add_if_whole(self, path: Path) -> None:
-        """As `add`. A file that is broken does not keep others from being used: whoever misses a plug-in is told."""
+        """As `add`. A broken file does not keep others from being used: errors of missing plug-ins name it."""
         try:
             self.add(PluginFile.read(path))
         except ConfigError as error:

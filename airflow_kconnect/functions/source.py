@@ -171,7 +171,7 @@ def _check(spec: SourceSpec) -> None:
         raise TypeError(f'{spec.name}: say which field its parameter `cursor` is: @source(cursor="updated_at")')
     wanted = inspect.signature(spec.partitions).parameters if spec.partitions else ()
     if unknown := set(wanted) - {each.name for each in spec.parameters}:
-        raise TypeError(f"{spec.name}: its partitions want `{min(unknown)}`, which is no parameter of it")
+        raise TypeError(f"{spec.name}: its partitions want `{min(unknown)}`, which it does not have")
     if "partition" in own and spec.partitions is None:
         raise TypeError(f"{spec.name}: say which partitions there are: @source(partitions=...)")
 
