@@ -377,7 +377,11 @@ class FunctionTask(SourceTask):
         wanted = inspect.signature(self._spec.function).parameters
         own = {name: value for name, value in given.items() if name in wanted and not _has_default(wanted[name], value)}
         result = self._spec.function(**self._arguments, **own)
-        return _in_order(result) if hasattr(result, "__aiter__") else iter(result if result is not None else ())
+        if hasattr(result, "__aiter__"):
+            return _in_order(aiter(result))
+        if isinstance(result, str | bytes | Mapping) or is_data_class(type(result)):  # its parts would be records
+            raise DataError(f"{self._spec.name} returns one {type(result).__name__}: yield records, or return a list")
+        return iter(result if result is not None else ())
 
     def _enter(self, position: Position, state: State) -> None:
         if not isinstance(position, StatePosition):

@@ -197,3 +197,28 @@ def test_an_error_of_the_partitions_is_one_of_the_run(error: type[Exception], ki
 
     with pytest.raises(kind, match=r"partitions of each: .*no answer"):
         each.plugin_class({"name": "mine"}).task_configs(1)
+
+
+@pytest.mark.parametrize("returned", ["text", {"id": 1}], ids=["a text", "a record"])
+def test_what_is_returned_in_place_of_a_list_of_records_is_not_taken_apart(returned: Any) -> None:
+    @source(schema=None)
+    def single() -> Any:
+        return returned
+
+    with pytest.raises(DataError, match="single returns one"):
+        sent(single)
+
+
+class Pages:
+    """Something that can only be iterated asynchronously, and is no generator."""
+
+    async def __aiter__(self) -> Any:
+        yield {"id": 1}
+
+
+def test_a_function_may_return_what_is_iterated_asynchronously() -> None:
+    @source(schema=None)
+    def paged() -> Any:
+        return Pages()
+
+    assert [each.value for each in sent(paged)] == [{"id": 1}]
