@@ -211,13 +211,15 @@ class PollKind(SourceKind):
         self.own_transactions = boundary == "connector" and settings.exactly_once
         self.commits_at_offsets = self.own_transactions or connector.commits_at_offsets()
         self._known: list[dict[str, Any]] = []
+        self._planned: list[dict[str, str]] = []
         self._read, self._began_s = 0, time.monotonic()
 
     def plan(self, view: OffsetView) -> Work:
         """Planned again after `learned`: then the bounds of the run are those of what is left."""
         self._known = [view.facts[SHAPES]] if SHAPES in view.facts else []
         self._connector.learn(self._known)
-        return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
+        self._planned = self._configs()
+        return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._planned)), view)
 
     def resume(self, view: OffsetView, old: PlanRecord) -> Work | None:
         return None
@@ -244,7 +246,7 @@ class PollKind(SourceKind):
         return poll_frame(self._session.spark, self._polling(work, max_duration_s))
 
     def _polling(self, work: Work, max_duration_s: float | None) -> PollSettings:
-        configs, max_records = self._configs(), self._settings.max_records
+        configs, max_records = self._planned, self._settings.max_records
         count = len(configs)
         left = None if max_records is None else max(0, max_records - self._read)
         if max_duration_s is not None and self._read:
