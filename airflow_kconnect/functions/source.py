@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, ClassVar, get_args, get_origin
+from typing import Any, ClassVar, cast, get_args, get_origin
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.connector.source import (
@@ -461,10 +461,9 @@ class FunctionTask(SourceTask):
     def _timestamp_of(self, value: Any) -> int | None:
         field = self._spec.timestamp
         time_: Any = value.get(field) if field and isinstance(value, Mapping) else None
-        if not isinstance(time_, datetime):
-            return time_
-        # One without a zone is UTC, as in the value.
-        return int((time_ if time_.tzinfo else time_.replace(tzinfo=UTC)).timestamp() * 1000)
+        if isinstance(time_, datetime):  # one without a zone is UTC, as in the value
+            time_ = int((time_ if time_.tzinfo else time_.replace(tzinfo=UTC)).timestamp() * 1000)
+        return cast("int | None", time_)
 
 
 def _has_default(parameter: inspect.Parameter, value: Any) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
@@ -17,7 +16,12 @@ from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.functions.source import Record, source
 
 
-def started(function: Any, known: Any = None, offset: Offset | None = None, partition: str | None = None) -> SourceTask:
+def as_source(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """The decorator, with a type."""
+    return cast("Callable[[Callable[..., Any]], Any]", source(**options))
+
+
+def started(function: Any, known: Any = None, offset: Any = None, partition: str | None = None) -> SourceTask:
     """A task of a decorated function. :param known: facts of shapes. :param offset: of its only source partition."""
     connector = function.plugin_class({"name": "mine"})
     connector.learn([known] if known else [])
@@ -37,7 +41,7 @@ def polled(task: SourceTask) -> list[SourceRecord]:
     return found
 
 
-def sent(function: Any, offset: Offset | None = None) -> list[SourceRecord]:
+def sent(function: Any, offset: Mapping[str, Any] | None = None) -> list[SourceRecord]:
     """What a run sends, learning of shapes until there are no new ones."""
     known: Mapping[str, Any] | None = None
     while True:
@@ -48,7 +52,7 @@ def sent(function: Any, offset: Offset | None = None) -> list[SourceRecord]:
 
 
 def test_records_with_the_same_value_for_several_topics_or_keys_are_all_sent() -> None:
-    @source(cursor="at")
+    @as_source(cursor="at")
     def copies() -> Iterator[Record]:
         yield from (Record({"at": 1}, topic=topic, key=key) for topic in ("a", "b") for key in ("x", "y"))
 
@@ -62,7 +66,7 @@ def test_records_with_the_same_value_for_several_topics_or_keys_are_all_sent() -
 def test_a_value_without_a_schema_is_an_error_of_its_record(bad: Any, is_first: bool) -> None:
     rows = [{"at": 1, "x": 0}, {"at": 2, "x": bad}] if not is_first else [{"at": 1, "x": bad}, {"at": 2, "x": 0}]
 
-    @source(cursor="at")
+    @as_source(cursor="at")
     def mixed() -> Iterator[Any]:
         yield from rows
 
@@ -73,7 +77,7 @@ def test_a_value_without_a_schema_is_an_error_of_its_record(bad: Any, is_first: 
 def test_a_function_has_closed_what_it_opened_before_it_is_called_again() -> None:
     opened: list[bool] = []
 
-    @source(cursor="at")
+    @as_source(cursor="at")
     def opening() -> Iterator[Any]:
         opened.append(True)
         try:
@@ -87,7 +91,7 @@ def test_a_function_has_closed_what_it_opened_before_it_is_called_again() -> Non
 
 
 def test_a_failure_further_on_does_not_hide_the_shapes_of_records_before_it() -> None:
-    @source(cursor="at")
+    @as_source(cursor="at")
     def breaking() -> Iterator[Any]:
         yield {"at": 1}
         raise ValueError("broken")
@@ -99,7 +103,7 @@ def test_a_failure_further_on_does_not_hide_the_shapes_of_records_before_it() ->
 def test_a_poll_that_is_repeated_continues_behind_what_was_sent() -> None:
     answers: list[list[Any]] = [[1, 2, ConnectionError("no answer")], [1, 2, ConnectionError("nor now")], [1, 2, 3]]
 
-    @source(cursor="at", schema=None)
+    @as_source(cursor="at", schema=None)
     def unsteady() -> Iterator[Any]:
         for each in answers.pop(0):
             if isinstance(each, Exception):
@@ -123,7 +127,7 @@ def _patiently(task: SourceTask) -> Any:
 def shapes_of(*rows: Any) -> Mapping[str, Any]:
     """What a task of `orders` finds when these are new."""
 
-    @source(cursor="at")
+    @as_source(cursor="at")
     def orders() -> Iterator[Any]:
         yield from rows
 
@@ -132,7 +136,7 @@ def shapes_of(*rows: Any) -> Mapping[str, Any]:
     return found.value.facts
 
 
-@source(cursor="at")
+@as_source(cursor="at")
 def orders() -> Iterator[Any]:
     yield from ()
 
@@ -143,7 +147,7 @@ def test_of_shapes_of_two_tasks_that_contradict_each_other_one_is_known_later() 
 
 
 def test_shapes_of_another_function_do_not_count() -> None:
-    @source(cursor="id")
+    @as_source(cursor="id")
     def events() -> Iterator[Any]:
         yield from ()
 
@@ -153,7 +157,7 @@ def test_shapes_of_another_function_do_not_count() -> None:
 
 
 def test_an_offset_with_half_of_the_cursor_is_refused() -> None:
-    @source(cursor=("at", "id"))
+    @as_source(cursor=("at", "id"))
     def pairs() -> Iterator[Any]:
         yield from ()
 
@@ -165,7 +169,7 @@ def test_a_time_without_a_zone_is_utc_wherever_the_run_is(monkeypatch: pytest.Mo
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
 
-    @source(timestamp="at", schema=None)
+    @as_source(timestamp="at", schema=None)
     def timed() -> Iterator[Any]:
         yield {"at": datetime(1970, 1, 1, 0, 0, 1)}
 
@@ -178,7 +182,7 @@ def test_a_time_without_a_zone_is_utc_wherever_the_run_is(monkeypatch: pytest.Mo
 def test_partitions_are_asked_for_once_in_a_run() -> None:
     answers = [["a", "b"], ["a", "b", "c"]]
 
-    @source(partitions=lambda: answers.pop(0))
+    @as_source(partitions=lambda: answers.pop(0))
     def each(partition: str) -> Iterator[Any]:
         yield {"id": partition}
 
@@ -191,7 +195,7 @@ def test_an_error_of_the_partitions_is_one_of_the_run(error: type[Exception], ki
     def failing() -> list[str]:
         raise error("no answer")
 
-    @source(partitions=failing)
+    @as_source(partitions=failing)
     def each(partition: str) -> Iterator[Any]:
         yield {"id": partition}
 
@@ -201,7 +205,7 @@ def test_an_error_of_the_partitions_is_one_of_the_run(error: type[Exception], ki
 
 @pytest.mark.parametrize("returned", ["text", {"id": 1}], ids=["a text", "a record"])
 def test_what_is_returned_in_place_of_a_list_of_records_is_not_taken_apart(returned: Any) -> None:
-    @source(schema=None)
+    @as_source(schema=None)
     def single() -> Any:
         return returned
 
@@ -217,7 +221,7 @@ class Pages:
 
 
 def test_a_function_may_return_what_is_iterated_asynchronously() -> None:
-    @source(schema=None)
+    @as_source(schema=None)
     def paged() -> Any:
         return Pages()
 

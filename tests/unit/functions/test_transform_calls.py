@@ -24,7 +24,7 @@ def called(function: Callable[..., Any], schema: ConnectSchema | None, *rows: An
     return found
 
 
-def with_list_parameter(record, fields: list[str] = ()):  # type: ignore[no-untyped-def]
+def with_list_parameter(record, fields: list[str]):  # type: ignore[no-untyped-def]
     return record
 
 
