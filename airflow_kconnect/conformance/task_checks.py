@@ -46,7 +46,8 @@ def _connector(lab: Lab) -> Iterator[tuple[Trial, PollSourceConnector]]:
         raise Skipped("is about tasks of Python sources")
     with lab.trial() as trial:
         connector = lab.subject.connector(trial.props)
-        _learn(connector)
+        if lab.subject.connector.learn is not PollSourceConnector.learn:
+            _learn(connector)
         yield trial, connector
 
 
