@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _FIRST_S, _LONGEST_S = 0.5, 30.0
+_wait = time.sleep
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 
 
@@ -67,7 +68,7 @@ def _sent(
                 raise RetriableError(f"{problem}. It may have been done, so it is not sent again")
         if attempt == attempts or wait_s is None:
             break
-        time.sleep(wait_s)
+        _wait(wait_s)
     raise RetriableError(f"{problem} ({attempt} attempts)")
 
 

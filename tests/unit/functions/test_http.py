@@ -35,7 +35,7 @@ def test_a_busy_server_is_asked_again(status: int, answers: Answers) -> None:
 
 def test_it_is_asked_when_it_says(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
-    monkeypatch.setattr("time.sleep", waited.append)
+    monkeypatch.setattr(http, "_wait", waited.append)
     with http_client(base_url=answers((429, {"Retry-After": "7"}))) as client:
         client.get("/")
     assert waited == [7.0]

@@ -178,7 +178,9 @@ def test_files_with_bad_records_have_a_folder_of_their_own(runs: Runs) -> None:
     assert names_below(runs.folder) == ["bad/b.csv", "bad/c.parquet", "bad/d.csv", "done/a.csv"]
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.csv.gz", gzip.compress(b"a\n1\n", mtime=0)[:-6]), ("a.csv", b"a\n1\n2,3\n")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.csv.gz", gzip.compress(b"a\n1\n", mtime=0)[:-6]), ("a.csv", b"a\n1\n2,3\n")]
+)
 def test_what_was_not_read_of_a_file_is_not_removed(runs: Runs, name: str, content: bytes) -> None:
     runs.put(name, content)
     keys: dict[str, Any] = {"errors_tolerance": "all", "cleanup_policy": "DELETE"}
