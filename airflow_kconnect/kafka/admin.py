@@ -188,7 +188,7 @@ class KafkaAdmin:
         return True
 
     def delete_topics(self, topics: Iterable[str]) -> None:
-        """Ask for topics to be deleted; brokers may still list them for a while. One that is gone is no error."""
+        """Ask for topics to be deleted; brokers may still list them for a while. One that is gone is not an error."""
         if not (names := list(topics)):
             return
         for topic, deleted in self._client.delete_topics(names, request_timeout=self._timeout_s).items():
