@@ -73,9 +73,9 @@ def _codes_problem(name: str, value: list[str]) -> str | None:
 URL: Validator = LambdaValidator(_url_problem)
 
 
-def define_connection(config: ConfigDef) -> ConfigDef:
-    """Add the keys."""
-    return _define_transport(_define_oauth2(_define_login(config)))
+def define_connection(config: ConfigDef, *, retries: int) -> ConfigDef:
+    """Add the keys. :param retries: the default of `max.retries`."""
+    return _define_transport(_define_oauth2(_define_login(config)), retries)
 
 
 def _define_login(config: ConfigDef) -> ConfigDef:
@@ -123,9 +123,9 @@ def _define_oauth2(config: ConfigDef) -> ConfigDef:
     )  # fmt: skip
 
 
-def _define_transport(config: ConfigDef) -> ConfigDef:
+def _define_transport(config: ConfigDef, retries: int) -> ConfigDef:
     return (
-        config.define(MAX_RETRIES, Type.INT, 1, _MEDIUM,
+        config.define(MAX_RETRIES, Type.INT, retries, _MEDIUM,
                       "How often a request is sent again if the server is busy (408, 425, 429), fails (5xx), or cannot "
                       "be reached. After that the run ends with exit code 3.", validator=Range.at_least(0))
         .define(BACKOFF, Type.INT, 3000, _MEDIUM,

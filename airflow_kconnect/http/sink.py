@@ -49,7 +49,7 @@ def sink_config() -> ConfigDef:
     config = ConfigDef().define(TARGET, Type.STRING, importance=_HIGH, documentation="Where records are sent, by POST.",
                                 validator=URL, example="https://example.com/orders")  # fmt: skip
     return (
-        define_connection(config)
+        define_connection(config, retries=1)
         .define(BATCHING, Type.BOOLEAN, False, _HIGH, "Whether a request has several records.")
         .define(BATCH_SIZE, Type.INT, 500, _MEDIUM, "The most records that a request has.",
                 validator=Range.between(1, 1_000_000))

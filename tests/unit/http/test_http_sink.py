@@ -18,7 +18,7 @@ from airflow_kconnect.connect.record import SinkRecord
 from airflow_kconnect.functions.schemas import decimal_schema
 from airflow_kconnect.http.sink import HttpSinkConnector, HttpSinkTask
 from tests.support.certificates import self_signed
-from tests.support.http_server import Answer, HttpServer, Request, http_server
+from tests.support.http_server import Answer, HttpServer, Request
 
 QUICK = {"retry.backoff.ms": "1"}
 Serve = Callable[..., HttpServer]
@@ -36,13 +36,6 @@ class Reporter:
     @property
     def offsets(self) -> list[int]:
         return [offset for offset, _ in self.reported]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    """`serve(answer, ...)`: a server with these answers."""
-    with ExitStack() as servers:
-        yield lambda *answers, **more: servers.enter_context(http_server(*answers, **more))
 
 
 @pytest.fixture
