@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import DataError, named
 from airflow_kconnect.connect.frame import RecordFrame
@@ -31,9 +31,6 @@ from airflow_kconnect.transforms.base import Change, Scope, Transformation, chan
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
-
-
-_NO_FIELD = "it returns a field `{}`, which its schema does not have: annotate it to return a data class that has it"
 
 
 @dataclass(frozen=True)
@@ -198,21 +195,6 @@ class _Call:
             return result
         try:
             value = plain(result)
-            if self.after is not None:
-                return value if (field := _unknown(value, self.after)) is None else DataError(_NO_FIELD.format(field))
-            return json.dumps(value, allow_nan=False)
+            return json.dumps(value, allow_nan=False) if self.after is None else value
         except Exception as error:
             return DataError(f"what it returns cannot be written: {named(error)}")
-
-
-def _unknown(value: Any, schema: ConnectSchema) -> str | None:
-    """A field, also of a struct inside, that a value has and its schema does not: it would be lost."""
-    if schema.type is not SchemaType.STRUCT or not isinstance(value, Mapping):
-        return None
-    for name, item in value.items():
-        field = schema.field(name)
-        if field is None:
-            return str(name)
-        if (inside := _unknown(item, field.schema)) is not None:
-            return f"{name}.{inside}"
-    return None
