@@ -114,7 +114,8 @@ from airflow_kconnect.converters.types import spark_type
 from airflow_kconnect.functions.http import http_client
 from airflow_kconnect.functions.positions import State
 from airflow_kconnect.functions.sink import sink
-from airflow_kconnect.functions.source import Record, source
+from airflow_kconnect.functions.source import source
+from airflow_kconnect.functions.source_spec import Record
 from airflow_kconnect.functions.transform import transform
 from airflow_kconnect.transforms.base import (
     Change,

@@ -48,7 +48,7 @@ def _array(values: Sequence[Any], type_: pa.DataType, check: Check | None) -> pa
 
 
 def _check(type_: pa.DataType, where: str = "") -> Check | None:
-    """Looks for what Arrow does not report: fields that a struct does not have, and some decimals. None: nothing to see.
+    """Looks for what Arrow does not report: unknown fields of structs, and some decimals. None: there is none of that.
 
     :param where: the names of the fields around it, each with a dot.
     """
@@ -76,24 +76,23 @@ def _decimal(scale: int) -> Check:
 
 def _struct(type_: pa.StructType, where: str) -> Check:
     names = [field.name for field in type_]
-    members = {field.name: check for field in type_ if (check := _check(field.type, f"{where}{field.name}."))}
+    members = {field.name: look for field in type_ if (look := _check(field.type, f"{where}{field.name}."))}
     known = frozenset(names)
 
     def check(value: Any) -> None:
-        if not isinstance(value, Mapping | list | tuple):
+        if isinstance(value, tuple):  # as Arrow has it: values in the order of the fields
+            value = dict(zip(names, value, strict=False))
+        elif isinstance(value, list):  # pairs
+            value = dict(value)
+        if not isinstance(value, Mapping):
             return
-        # As Arrow has it: a tuple is values in the order of the fields, a list is pairs.
-        by_name = (
-            value if isinstance(value, Mapping) else dict(zip(names, value) if isinstance(value, tuple) else value)
-        )
-        if not by_name.keys() <= known:
-            unknown = next(name for name in by_name if name not in known)
-            raise DataError(
-                f"it has a field `{where}{unknown}`, which its schema does not have: declare it, or leave it out"
-            )
-        for name, check_member in members.items():
-            if name in by_name:
-                check_member(by_name[name])
+        if not value.keys() <= known:
+            unknown = next(name for name in value if name not in known)
+            text = f"it has a field `{where}{unknown}`, which its schema does not have"
+            raise DataError(f"{text}: declare it, or leave it out")
+        for name, look in members.items():
+            if name in value:
+                look(value[name])
 
     return check
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin, overload
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
@@ -15,7 +15,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.types import arrow_type, spark_type
-from airflow_kconnect.functions.decorated import Decorated, decorated
+from airflow_kconnect.functions.decorated import Decorated, P, R, decorated
 from airflow_kconnect.functions.parameters import (
     Parameter,
     arguments,
@@ -47,6 +47,10 @@ class TransformSpec:
     parameters: tuple[Parameter, ...]
 
 
+@overload
+def transform(function: Callable[P, R]) -> Decorated[P, R]: ...
+@overload
+def transform() -> Callable[[Callable[P, R]], Decorated[P, R]]: ...
 def transform(function: Callable[..., Any] | None = None) -> Any:
     """Make a transformation of a function that gets the value of a record, a dict, and returns its new value.
 
@@ -63,7 +67,7 @@ def transform(function: Callable[..., Any] | None = None) -> Any:
     :raises TypeError: the function cannot be a transformation.
     """
 
-    def decorate(function: Callable[..., Any]) -> Decorated:
+    def decorate(function: Callable[P, R]) -> Decorated[P, R]:
         refuse_unawaited(function)
         hints = hints_of(function)
         first = hints.get(first_parameter(function))
@@ -71,8 +75,7 @@ def transform(function: Callable[..., Any] | None = None) -> Any:
         members = [each for each in (returned, *get_args(returned)) if isinstance(each, type) and is_data_class(each)]
         schema = schema_of(members[0]) if members else None
         spec = TransformSpec(function, get_origin(first) is list, schema, _keys_of(function))
-        made: Decorated = decorated(function, FunctionTransformation, spec)
-        return made
+        return decorated(function, FunctionTransformation, spec)
 
     return decorate if function is None else decorate(function)
 
