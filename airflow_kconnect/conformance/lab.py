@@ -348,7 +348,7 @@ def _claimed(connector: type[Connector], props: dict[str, str]) -> Guarantee:
 
 def drained(trial: Trial, bound: int) -> None:
     """Run with a bound until there is nothing left; a source that has more than a check adds is read by a last run
-    without one. :raises Broken: a run moves more, or they do not get on.
+    without one. :raises Broken: a run moves more, or they stop moving records.
     """
     moved = 0
     for _ in range(2 * RECORDS // bound + 3):

@@ -118,7 +118,7 @@ def schema_change(lab: Lab) -> Passed:
         if has(sink.sink, "record") or not has_schemas(sink.sink.configured):
             raise Skipped("the values of this configuration have no schema that the kit could change")
         sink.add_texts(["a", "b", "c"], changed=_with_a_field)
-        return _taken_or_refused(trial, "a field more in later records")
+        return _taken_or_refused(trial, "an additional field in later records")
 
 
 def _with_a_field(key: bytes | None, value: bytes | None) -> tuple[bytes | None, bytes | None]:

@@ -70,7 +70,7 @@ def empty(lab: Lab) -> Passed:
 
 
 def bounded_time(lab: Lab) -> Passed:
-    """A run that has no time left still gets on, and ends."""
+    """A run that has no time left still ends, and loses nothing."""
     with lab.trial() as trial:
         begun_s = time.monotonic()
         trial.run({"kconnect.max.duration.ms": "1"})

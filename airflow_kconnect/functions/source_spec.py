@@ -1,4 +1,4 @@
-"""What `@source` is told about a function, and what its signature says: keys, schema, where it resumes."""
+"""What a source function says, in its signature and its decorator: keys, schema, where it resumes."""
 
 from __future__ import annotations
 

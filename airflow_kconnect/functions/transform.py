@@ -55,7 +55,7 @@ def transform(function: Callable[..., Any] | None = None) -> Any:
     """Make a transformation of a function that gets the value of a record, a dict, and returns its new value.
 
     It may return the same dict, changed; None drops the record. If it takes and returns a list of dicts
-    (``list[dict]``), it gets as many at once as Spark has at hand, and returns as many; if it raises, it is called
+    (``list[dict]``), it gets a batch of Spark, and returns as many; if it raises, it is called
     again with each of them alone. The other parameters are the transformation's keys, as those of `source` are.
 
     With a schema, what it returns has the same schema, or that of the data class that it is annotated to return.

@@ -1,4 +1,4 @@
-"""Decorated functions for those who check types strictly: the pages' examples have no errors, and mistakes are found."""
+"""Decorated functions for strict type checkers: the examples of pages have no errors, and mistakes are found."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, str]
 
 def test_the_examples_of_the_pages_have_no_errors(errors: dict[str, dict[int, str]]) -> None:
     examples = {name: found for name, found in errors.items() if name != "uses.py"}
-    assert (len(examples) >= 6, examples) == (True, dict.fromkeys(examples, {}))
+    assert (len(examples) >= 6, examples) == (True, {name: {} for name in examples})
 
 
 def test_a_decorated_function_has_the_types_that_it_had(errors: dict[str, dict[int, str]]) -> None:
