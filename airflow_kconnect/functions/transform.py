@@ -12,7 +12,6 @@ from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import DataError, named
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.types import arrow_type, spark_type
 from airflow_kconnect.functions.decorated import Decorated, P, R, decorated
@@ -142,10 +141,9 @@ class _Call:
 
         data = spark_type(self.after) if self.after else spark.StringType()
         result = spark.StructType([spark.StructField("data", data), spark.StructField("error", spark.StringType())])
-        call = carrying(self)
 
         def run(values: pa.Array) -> pa.Array:
-            return call.called(values)
+            return self.called(values)
 
         return arrow_function(run, result, "@transform needs")(column)
 
