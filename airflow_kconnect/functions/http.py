@@ -1,4 +1,4 @@
-"""An HTTP client for functions that read or write APIs: it asks again while the other side is unavailable or busy."""
+"""An HTTP client for functions that read or write APIs: it retries while the server is unavailable or busy."""
 
 from __future__ import annotations
 
@@ -40,19 +40,20 @@ def http_client(
     resends: bool = False,
     **options: Any,
 ) -> httpx.Client:
-    """A client of httpx that asks up to `attempts` times.
+    """A client of httpx that retries requests.
 
-    It asks again if there is no connection, if the answer is cut off, or if it is 408, 425, 429 or 5xx, or 403 with
-    ``X-RateLimit-Remaining: 0``: when ``Retry-After`` or ``X-RateLimit-Reset`` say, else after half a second, twice as
-    long each time, with some jitter. A ``POST`` or ``PATCH`` that may have arrived is not sent again, unless it has a
-    header ``Idempotency-Key``.
+    It retries if there is no connection, if the response breaks off, or if it is 408, 425, 429 or 5xx, or 403 with
+    ``X-RateLimit-Remaining: 0``: after ``Retry-After`` or at ``X-RateLimit-Reset`` if the response has it, else
+    after half a second, twice as long each time, with some jitter. A ``POST`` or ``PATCH`` that may have arrived is not
+    retried, unless it has a header ``Idempotency-Key``.
 
-    Answers with an error are raised: those of above as `RetriableError` (exit code 3), others as `DataError`. The texts
-    name method, host, path and status, and no query, since that may have a secret.
+    A response with an error is raised: the above as `RetriableError` (exit code 3), others as `DataError`. The texts
+    name method, host, path and status, and not the query, since it may contain a secret.
 
-    :param longest_wait_s: the server is not waited for any longer: the run ends, and a later one asks.
-    :param first_wait_s: the first pause, in place of half a second.
-    :param resends: whether any request may be sent again, since it does no harm if it arrives twice.
+    :param attempts: how often a request is sent, at most.
+    :param longest_wait_s: seconds; a longer ``Retry-After`` is not waited for: the run ends, and a later one retries.
+    :param first_wait_s: seconds before the first retry, in place of half a second.
+    :param resends: whether any request may be retried, since it does no harm if it arrives twice.
     :param options: of `httpx.Client`: `base_url`, `headers`, `auth`, `timeout`, ...
     :raises ImportError: httpx is not installed.
     """
@@ -90,7 +91,7 @@ def _sent(request: httpx.Request, send: Callable[[], httpx.Response], patience: 
         except (httpx.TransportError, httpx.DecodingError) as error:
             problem = f"{what}: {type(error).__name__}: {error}"
             if not may_repeat and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-                raise RetriableError(f"{problem}. It may have arrived, so it is not sent again") from error
+                raise RetriableError(f"{problem}. It may have arrived, so it is not retried") from error
         else:
             if not response.is_error:
                 return response
@@ -98,9 +99,9 @@ def _sent(request: httpx.Request, send: Callable[[], httpx.Response], patience: 
             problem = f"{what}: {response.status_code} {response.reason_phrase}"
             if response.status_code not in _BUSY and not _is_limited(response):
                 raise AnswerError(problem, response)
-            wait_s = _asked_for(response, wait_s, patience.longest_wait_s)
+            wait_s = _retry_after(response, wait_s, patience.longest_wait_s)
             if not may_repeat and response.status_code not in (429, 503):
-                raise RetriableError(f"{problem}. It may have been done, so it is not sent again")
+                raise RetriableError(f"{problem}. It may have been done, so it is not retried")
         if attempt == patience.attempts or wait_s is None:
             break
         _wait(wait_s)
@@ -117,7 +118,7 @@ def _is_limited(response: httpx.Response) -> bool:
     return response.status_code == _FORBIDDEN and response.headers.get("x-ratelimit-remaining") == "0"
 
 
-def _asked_for(response: httpx.Response, otherwise_s: float | None, longest_s: float) -> float | None:
+def _retry_after(response: httpx.Response, otherwise_s: float | None, longest_s: float) -> float | None:
     """How long to wait; None: longer than a run should."""
     after, reset = response.headers.get("retry-after", ""), response.headers.get("x-ratelimit-reset", "")
     if after.isdigit():  # a date is rare, and clocks differ

@@ -22,7 +22,8 @@ from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.converters.json.schemas import from_json_schema
-from airflow_kconnect.functions.source import INFERRED, FunctionSourceConnector, SourceSpec
+from airflow_kconnect.functions.source import FunctionSourceConnector
+from airflow_kconnect.functions.source_spec import INFERRED, SourceSpec
 from airflow_kconnect.http import keys, pages
 from airflow_kconnect.http.connection import open_client
 

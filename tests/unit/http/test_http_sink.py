@@ -12,10 +12,16 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.connector.task import SinkTaskContext
-from airflow_kconnect.connect.data import BYTES_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, struct
+from airflow_kconnect.connect.data import (
+    BYTES_SCHEMA,
+    INT64_SCHEMA,
+    STRING_SCHEMA,
+    ConnectSchema,
+    decimal_schema,
+    struct,
+)
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connect.record import SinkRecord
-from airflow_kconnect.functions.schemas import decimal_schema
 from airflow_kconnect.http.sink import HttpSinkConnector, HttpSinkTask
 from tests.support.certificates import self_signed
 from tests.support.http_server import Answer, HttpServer, Request
