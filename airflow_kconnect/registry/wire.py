@@ -55,7 +55,7 @@ def framing_of(message: bytes, framings: Iterable[Framing] = FRAMINGS) -> Framin
 
 
 def schema_name(message: bytes, framing: Framing) -> SchemaName | None:
-    """By what a message of this framing names its schema; None if that is no id."""
+    """By what a message of this framing names its schema; None if the id is negative."""
     name = message[len(framing.magic) : framing.size]
     if framing.name_bytes == ID.name_bytes:
         number = int.from_bytes(name, "big")

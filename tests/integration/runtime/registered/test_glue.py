@@ -21,6 +21,7 @@ from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
 from tests.support.glue import Glue, avro, framed, glue, opened, refuse_json
 from tests.support.kafka import produce, read_all
+from tests.support.pages.markdown import REPOSITORY, blocks
 
 MakeTopic = Callable[..., str]
 Config = dict[str, str]
@@ -176,7 +177,7 @@ class TestSink:
             (b"\0\0\0\0\1id", "Unknown header version or compression byte"),
             (
                 framed(UUID(int=7), b"x"),
-                f"Error retrieving the schema of id {UUID(int=7)}: AWS Glue in eu-central-1 does",
+                f"Error retrieving the schema of GUID {UUID(int=7)}: AWS Glue in eu-central-1 does",
             ),
         ],
         ids=["another format", "unknown version"],
@@ -291,3 +292,19 @@ class TestSource:
 
         made = aws.client.get_schema(SchemaId={"RegistryName": "default-registry", "SchemaName": name})
         assert made["Compatibility"] == "BACKWARD"
+
+
+def test_what_the_page_says_to_type_runs(aws: Glue, shop: Shop, tmp_path: Path, run_here: Run) -> None:
+    source, files = (
+        json.loads(block.text)["config"] for block in blocks(REPOSITORY / "docs/guides/glue.md") if block.info == "json"
+    )
+    aws.client.create_registry(RegistryName=source["value.converter.registry.name"])
+    here = {"value.converter.endpoint": aws.url}
+    prefix = {"topic.prefix": shop.prefix}
+
+    run_here({**source, **here, **prefix, "name": unique("c"), "connection.url": shop.source()["connection.url"]})
+    out = {"topics": f"{shop.prefix}orders", "directory": str(tmp_path / "out"), "format": "json"}
+    config = {**files, **here, **out, "name": unique("c")}
+    run_here(config)
+
+    assert [line["item"] for line in lines(config)] == ["chair", "table", None]
