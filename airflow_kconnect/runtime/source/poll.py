@@ -237,6 +237,10 @@ class _HostedTask:
             except NewShapes as found:
                 self.bound = of_new_shapes(found)
                 break
+            except Exception:
+                if waiting and self._settings.at_offsets:
+                    yield waiting  # what is complete is committed before the error ends the run
+                raise
             if polled is None:
                 waiting += self._taken((), left)  # the task may end a transaction without further records
                 break
