@@ -1,7 +1,7 @@
 """Runs a program, and ends it, with all that it has started and its private folder, when its reader is gone.
 
-A script of the standard library alone: `python leash.py FOLDER COMMAND...`. Its standard input is a pipe that nobody
-writes to, and that ends with the process which reads the program's output, however that ends.
+A script of the standard library alone: `python leash.py FOLDER COMMAND...`. Its standard input is a pipe to
+which no one writes, and that ends with the process which reads the program's output, however that ends.
 """
 
 from __future__ import annotations

@@ -57,10 +57,10 @@ def parsed(line: bytes, program: str, *, exactly: bool = False) -> dict[str, Any
         found = json.loads(line, parse_float=Decimal) if exactly else json.loads(line)
     except ValueError as error:
         place = f" at byte {error.pos:,} of {len(line):,}" if isinstance(error, json.JSONDecodeError) else ""
-        text = f"{program} has written a line that is no message: it is not JSON{place}"
+        text = f"{program} has written a line that is not a message: it is not JSON{place}"
         raise DataError(f"{text}. Only messages may be on its standard output") from None
     if not isinstance(found, dict):
-        raise DataError(f"{program} has written a line that is no message: it is JSON, but not an object")
+        raise DataError(f"{program} has written a line that is not a message: it is JSON, but not an object")
     return found
 
 

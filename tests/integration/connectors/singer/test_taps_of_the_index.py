@@ -138,7 +138,7 @@ def block(language: str) -> str:
 def test_the_first_example_of_the_page_writes_what_the_page_says(
     worker_props: dict[str, str], bootstrap: str, tmp_path: Path, folder: Path
 ) -> None:
-    (folder / "orders.jsonl").write_text(block("json"))
+    (folder / "orders.jsonl").write_text(block("jsonl"))
     config = json.loads(block("jsonc"))["config"]
     runs = Runs(worker_props, bootstrap, tmp_path, config | {"singer.config.path": f"{folder}/*.jsonl"})
     written = [runs.run()["records"]["written"] for _ in range(2)]

@@ -156,7 +156,7 @@ def test_a_large_transaction_does_not_wait_in_memory(tap: Tap, monkeypatch: pyte
 
 
 def test_a_line_that_is_no_message_ends_the_run(tap: Tap) -> None:
-    with pytest.raises(DataError, match="tap-numbers has written a line that is no message: it is not JSON at byte 0"):
+    with pytest.raises(DataError, match="tap-numbers has written a line that is not a message: it is not JSON"):
         read(tap.props(events={"3": "junk"}))
 
 
