@@ -17,7 +17,6 @@ from airflow_kconnect.connect.data import (
     TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
-    SchemaType,
     decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError

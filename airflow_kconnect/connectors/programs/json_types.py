@@ -11,16 +11,17 @@ from typing import Any
 
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
-    DATE,
+    DATE_SCHEMA,
     DECIMAL,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
-    TIME,
-    TIMESTAMP,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
+    decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.rows import key_schema, row_schema
@@ -32,9 +33,6 @@ _SCALE_MAX = 18
 """Of 38 digits that a decimal has in Arrow, so that as many are left before the point."""
 _DEPTH_MAX = 12
 _INT64_MAX = 2**63 - 1
-_TIMESTAMP_SCHEMA = ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)
-_DATE_SCHEMA = ConnectSchema(SchemaType.INT32, name=DATE, version=1)
-_TIME_SCHEMA = ConnectSchema(SchemaType.INT32, name=TIME, version=1)
 
 
 class Misfit(Exception):
@@ -311,7 +309,7 @@ def _decimal(scale: int) -> Kind:
             raise Misfit(f"{_shown(value)} has more than {scale} digits after the point")
         return number
 
-    return Kind(ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": str(scale)}), write)
+    return Kind(decimal_schema(scale), write)
 
 
 def _timestamp(value: Any) -> datetime:
@@ -395,9 +393,9 @@ _TEXT = Kind(STRING_SCHEMA, _text, nullable=False)
 _BOOLEAN = Kind(BOOLEAN_SCHEMA, _boolean, nullable=False)
 _INTEGER = Kind(INT64_SCHEMA, _integer, nullable=False)
 _FLOAT = Kind(FLOAT64_SCHEMA, _float, nullable=False)
-_TIMESTAMP = Kind(_TIMESTAMP_SCHEMA, _timestamp, nullable=False)
-_DATE = Kind(_DATE_SCHEMA, _date, nullable=False)
-_TIME = Kind(_TIME_SCHEMA, _time, nullable=False)
+_TIMESTAMP = Kind(TIMESTAMP_SCHEMA, _timestamp, nullable=False)
+_DATE = Kind(DATE_SCHEMA, _date, nullable=False)
+_TIME = Kind(TIME_SCHEMA, _time, nullable=False)
 
 
 def has_decimals(schema: ConnectSchema | None) -> bool:
