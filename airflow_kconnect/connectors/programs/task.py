@@ -136,7 +136,7 @@ class ProgramTask(SourceTask):
 
     def _take(self, line: bytes) -> None:
         match self.message(parsed(line, self.settings.name, exactly=self._exactly)):
-            case Row() as row:
+            case Row() as row if self.settings.wants(row.stream):
                 scope = self.scope_of(row.stream)
                 self._of(scope).add(self._record(row, scope), len(line))
             case Saved() as saved:

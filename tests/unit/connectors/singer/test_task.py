@@ -203,6 +203,10 @@ def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:
     assert selected == {"numbers": True, "other": False}
 
 
+def test_records_of_streams_that_are_not_wanted_are_left_out_without_a_catalog_too(tap: Tap) -> None:
+    assert read({**tap.props(), "singer.catalog": "none", "singer.streams": "!numbers"}) == []
+
+
 def test_a_bound_that_ends_the_run_ends_the_tap(tap: Tap) -> None:
     task = started(tap.props(pause_s=0.2))
     task.poll()
