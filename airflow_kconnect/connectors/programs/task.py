@@ -141,7 +141,7 @@ class ProgramTask(SourceTask):
                 self._of(scope).add(self._record(row, scope), len(line))
             case Saved() as saved:
                 self._save(saved)
-            case Described(rows):
+            case Described(rows) if self.settings.wants(rows.stream):
                 self._rows[rows.stream] = rows
                 self._exactly = self._exactly or has_decimals(rows.value)
                 if self._known.add(rows):
@@ -153,7 +153,7 @@ class ProgramTask(SourceTask):
         until = time.monotonic() + _LOOK_AHEAD_S
         while time.monotonic() < until and (line := program.line(_POLL_S)):
             found = self.message(parsed(line, self.settings.name))
-            if isinstance(found, Described) and self._known.add(found.rows):
+            if isinstance(found, Described) and self.settings.wants(found.rows.stream) and self._known.add(found.rows):
                 self._new.append(found.rows)
 
     def _of(self, scope: str | None) -> Transactions:
