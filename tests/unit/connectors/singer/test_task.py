@@ -55,6 +55,12 @@ def numbers(records: list[SourceRecord]) -> list[int]:
     return [record.value["n"] for record in records]
 
 
+def running(tap: Tap) -> list[psutil.Process]:
+    """The processes of the tap, and its leash."""
+    children = psutil.Process().children(recursive=True)
+    return [each for each in children if str(tap.command) in " ".join(each.cmdline())]
+
+
 def states(records: list[SourceRecord]) -> dict[int, str]:
     """The state of each record that has one."""
     return {record.value["n"]: str(record.source_offset["state"]) for record in records if record.source_offset}
@@ -164,7 +170,7 @@ def test_a_tap_that_hangs_is_ended_with_all_that_it_has_started(tap: Tap) -> Non
     task = started({**tap.props(events={"3": "hang"}), "singer.idle.timeout.ms": "1000"})
     with pytest.raises(RetriableError, match="has written nothing for 1 s and was ended"):
         list(polls(task))
-    assert [each for each in psutil.Process().children(recursive=True) if each.is_running()] == []
+    assert running(tap) == []
 
 
 def test_a_tap_that_a_signal_has_ended_is_named_with_it(tap: Tap) -> None:
@@ -211,4 +217,4 @@ def test_a_bound_that_ends_the_run_ends_the_tap(tap: Tap) -> None:
     task = started(tap.props(pause_s=0.2))
     task.poll()
     task.stop()
-    assert psutil.Process().children(recursive=True) == []
+    assert running(tap) == []
