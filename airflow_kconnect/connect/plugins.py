@@ -54,6 +54,12 @@ class PluginEntryPoint(Protocol):
     def load(self) -> Any: ...
 
 
+class PluginBringer(Protocol):
+    """What plug-ins come with, such as a `PluginFile`."""
+
+    def entry_points(self) -> Iterable[tuple[str, PluginEntryPoint]]: ...
+
+
 @dataclass(frozen=True)
 class PluginInfo:
     """One entry in a list of plugins; `error` says why a plugin cannot be imported, and is None if it can."""
@@ -205,12 +211,12 @@ class PluginRegistry:
         except ConfigError as error:
             self._broken += error.errors["plugin"]
 
-    def add(self, file: PluginFile, *, instead: bool = False) -> None:
+    def add(self, bringer: PluginBringer, *, instead: bool = False) -> None:
         """Have the plug-ins of a file, too.
 
         :param instead: of any others with their names. :raises ConfigError: it is not Python.
         """
-        for group, entry_point in file.entry_points():
+        for group, entry_point in bringer.entry_points():
             if instead:
                 self._groups.get(group, {}).pop(entry_point.name, None)
             self._groups.setdefault(group, {}).setdefault(entry_point.name, {})[entry_point.value] = entry_point
