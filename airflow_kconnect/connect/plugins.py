@@ -6,7 +6,8 @@ in Kafka Connect. A configuration can only name registered classes: its text is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -220,6 +221,21 @@ class PluginRegistry:
             if instead:
                 self._groups.get(group, {}).pop(entry_point.name, None)
             self._groups.setdefault(group, {}).setdefault(entry_point.name, {})[entry_point.value] = entry_point
+
+    @contextmanager
+    def having(self, bringers: Iterable[PluginBringer]) -> Iterator[None]:
+        """A block in which it has more plug-ins, in place of any with their names: the process may serve others later.
+
+        :raises ConfigError: a file is not Python.
+        """
+        before = self._groups
+        self._groups = {group: dict(names) for group, names in before.items()}
+        try:
+            for bringer in bringers:
+                self.add(bringer, instead=True)
+            yield
+        finally:
+            self._groups = before
 
     def files_of(self, names: Iterable[str]) -> list[PluginFile]:
         """The files that have plug-ins with one of these names, which another process needs to find them."""

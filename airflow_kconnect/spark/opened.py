@@ -109,16 +109,16 @@ def opened(options: Mapping[str, str], given: Registered) -> OpenedSource:
 
     :raises ConfigError: with all errors. :raises ConnectError: its own check.
     """
-    given.install()
     hidden = HiddenValues()
-    with ErrorsNamed(None, hidden):
+    with given.found(), ErrorsNamed(None, hidden):
         own, whole, keys = split(options)
         resolver = ConfigResolver.from_worker(given.worker, hidden=hidden)
         worker = WorkerConfig.from_props(resolver.resolve({**_NO_KAFKA, **given.worker}))
         props = _with_name(resolver.resolve(in_their_case(whole, keys, worker)))
         config = _validated(props, worker)
+        plugin = registry().connector(config.connector_class)
     with ErrorsNamed(config.name, hidden):
-        connector = registry().connector(config.connector_class)(config.props)
+        connector = plugin(config.props)
         assert isinstance(connector, PollSourceConnector)
         connector.check()
         connector.learn([])

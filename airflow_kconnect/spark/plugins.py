@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,9 @@ class Registered:
     plugins: Mapping[str, GivenClass | PluginFile] = field(default_factory=dict)
     worker: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def install(self) -> None:
-        """Have this process find the plug-ins, in place of any with their names: a notebook may have changed them."""
-        for plugin in self.plugins.values():
-            registry().add(plugin, instead=True)
+    def found(self) -> AbstractContextManager[None]:
+        """A block in which this process finds the plug-ins. Spark may use it for other sessions later."""
+        return registry().having(self.plugins.values())
 
 
 _registered = Registered()

@@ -37,7 +37,7 @@ _NO_SINK = (
 
 
 class KConnectDataSource(DataSource):
-    """Made in a process beside Spark's driver for each read, and pickled: it has no values of variables."""
+    """Made in a process next to Spark's driver for each read, and pickled: it has no values of variables."""
 
     given: ClassVar[Registered]
     _schemas: Schemas | None = None

@@ -98,4 +98,4 @@ class NothingCommitted:
         return 0, True
 
     def stopped(self) -> None:
-        """Nobody waits for it."""
+        """No one waits for it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -17,6 +17,12 @@ from tests.support.connectors import read_by_spark
 
 WORKER = WorkerConfig.defaults()
 ORDERS = Registered({"orders": GivenClass("orders", read_by_spark.orders.plugin_class)})
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    with ORDERS.found():
+        yield
 
 
 def errors_of(**options: str) -> dict[str, list[str]]:
@@ -67,7 +73,6 @@ def test_a_whole_configuration_keeps_the_case_of_its_keys(config: dict[str, obje
 
 
 def test_an_option_wins_over_the_same_key_of_the_configuration() -> None:
-    ORDERS.install()
     keys = in_their_case({"connector.class": "orders", "apiKey": "1"}, {"apikey": "2"}, WORKER)
     assert keys == {"connector.class": "orders", "apiKey": "2"}
 
@@ -78,7 +83,6 @@ def test_a_key_gets_the_case_that_the_connector_gives_it() -> None:
 
 
 def test_keys_that_nobody_defines_stay_as_spark_gives_them() -> None:
-    ORDERS.install()
     assert in_their_case({"connector.class": "orders"}, {"what.is": "this"}, WORKER)["what.is"] == "this"
 
 
@@ -91,7 +95,6 @@ def defines(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         for key in keys:
             definition.define(key, Type.STRING, "")
         monkeypatch.setattr(read_by_spark.orders.plugin_class, "config", lambda: definition)
-        ORDERS.install()
 
     return define
 

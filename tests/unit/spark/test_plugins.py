@@ -12,7 +12,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.spark import plugins
 from airflow_kconnect.spark.plugins import GivenClass, Registered, registered
 from tests.support.connectors import read_by_spark
@@ -63,8 +63,14 @@ def test_a_module_without_a_package_is_a_file(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_file_is_found_by_its_name(tmp_path: Path) -> None:
-    registered([file(tmp_path)], None).install()
-    assert registry().connector("spark_shop.written").__name__ == "written"
+    with registered([file(tmp_path)], None).found():
+        assert registry().connector("spark_shop.written").__name__ == "written"
+
+
+def test_another_session_in_the_same_process_does_not_find_it(tmp_path: Path) -> None:
+    with registered([file(tmp_path)], None).found():
+        pass
+    assert not registry().knows(CONNECTORS, "spark_shop.written")
 
 
 def test_later_calls_add(tmp_path: Path) -> None:
@@ -74,10 +80,11 @@ def test_later_calls_add(tmp_path: Path) -> None:
 
 
 def test_what_was_changed_is_found_as_it_is_now(tmp_path: Path) -> None:
+    yielded = []
     for number in (1, 2):
-        registered([file(tmp_path, number)], None).install()
-    function = registry().connector("spark_shop.written").spec.function  # type: ignore[attr-defined]
-    assert list(function()) == [{"n": 2}]
+        with registered([file(tmp_path, number)], None).found():
+            yielded += list(registry().connector("spark_shop.written").spec.function())  # type: ignore[attr-defined]
+    assert yielded == [{"n": 1}, {"n": 2}]
 
 
 def test_a_worker_may_be_a_file(tmp_path: Path) -> None:
