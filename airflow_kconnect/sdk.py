@@ -64,6 +64,7 @@ from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
     DATE,
+    DATE_SCHEMA,
     DECIMAL,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
@@ -73,11 +74,14 @@ from airflow_kconnect.connect.data import (
     SCHEMALESS,
     STRING_SCHEMA,
     TIME,
+    TIME_SCHEMA,
     TIMESTAMP,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
     Shape,
+    decimal_schema,
     struct,
 )
 from airflow_kconnect.connect.error_cells import RecordError, error_cell, with_exception
@@ -114,7 +118,8 @@ from airflow_kconnect.converters.types import spark_type
 from airflow_kconnect.functions.http import http_client
 from airflow_kconnect.functions.positions import State
 from airflow_kconnect.functions.sink import sink
-from airflow_kconnect.functions.source import Record, source
+from airflow_kconnect.functions.source import source
+from airflow_kconnect.functions.source_spec import Record
 from airflow_kconnect.functions.transform import transform
 from airflow_kconnect.transforms.base import (
     Change,
@@ -138,6 +143,7 @@ __all__ = [
     "BOOLEAN_SCHEMA",
     "BYTES_SCHEMA",
     "DATE",
+    "DATE_SCHEMA",
     "DECIMAL",
     "FLOAT64_SCHEMA",
     "INT32_SCHEMA",
@@ -150,6 +156,8 @@ __all__ = [
     "STRING_SCHEMA",
     "TIME",
     "TIMESTAMP",
+    "TIMESTAMP_SCHEMA",
+    "TIME_SCHEMA",
     "UNKNOWN_SHAPE",
     "BatchEncoder",
     "BatchFrame",
@@ -238,6 +246,7 @@ __all__ = [
     "WorkerConfig",
     "all_of",
     "converter_config",
+    "decimal_schema",
     "decode_as_one_shape",
     "error_cell",
     "failed",

@@ -79,7 +79,7 @@ class SourceHarness(Harness):
     def add(self, count: int) -> None:
         """Put this many more records into the source. The same calls add the same records, each time.
 
-        Without this method the source has what it has, and checks that need new data are skipped.
+        Without this method the source has what it has, and checks that need new data do not apply.
         """
         raise NotImplementedError
 

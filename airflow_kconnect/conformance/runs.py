@@ -19,6 +19,7 @@ import psutil
 
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
+from airflow_kconnect.places.libraries import stores_hint
 from airflow_kconnect.submit.direct import by_python, starts_spark_itself
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.spark_needs import with_needs
@@ -78,7 +79,7 @@ class Job:
         return self._ended(code)
 
     def wait_for_failpoint(self, limit_s: float) -> bool:
-        """Whether it stands at its failpoint; False if it has ended before, or has not come there within this time."""
+        """Whether it stands at its failpoint; False if it has ended before, or has not reached it within this time."""
         deadline = time.monotonic() + limit_s
         while not self.reached.exists():
             if self.process.poll() is not None or time.monotonic() >= deadline:
@@ -141,7 +142,7 @@ class Runs:
 
     def _command(self, spec: Path, config: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
         spark = _spark()
-        environment = self._subject.environment(submit_environment(MASTER))
+        environment = self._subject.environment(submit_environment(MASTER)) | stores_hint([config])
         conf = _CONF if self._subject.path else with_needs(_CONF, [config], spark)
         command = submit_command(spark, spec, master=MASTER, conf=conf, name="kconnect conformance")
         if starts_spark_itself(MASTER, None, spark):

@@ -237,6 +237,12 @@ class PluginRegistry:
         finally:
             self._groups = before
 
+    @property
+    def files(self) -> list[PluginFile]:
+        """All files that have plug-ins."""
+        points = (point for names in self._groups.values() for each in names.values() for point in each.values())
+        return list(dict.fromkeys(point.file for point in points if isinstance(point, FileEntryPoint)))
+
     def files_of(self, names: Iterable[str]) -> list[PluginFile]:
         """The files that have plug-ins with one of these names, which another process needs to find them."""
         found = {(group, full) for name in names for group in self._groups for full in self._candidates(group, name)}

@@ -1,4 +1,4 @@
-"""An HTTP client for functions that read or write APIs: it asks again while the other side is unavailable or busy."""
+"""An HTTP client for functions that read or write APIs: it retries while the server is unavailable or busy."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 
 
 def http_client(*, attempts: int = 5, longest_wait_s: float = 60.0, **options: Any) -> httpx.Client:
-    """A client of httpx that asks up to `attempts` times.
+    """A client of httpx that retries requests.
 
-    It asks again if there is no connection, or if the answer is 408, 425, 429 or 5xx: after ``Retry-After`` if the
-    answer has it, else after half a second, twice as long each time, with some jitter. A ``POST`` or ``PATCH`` that may
-    have arrived is not sent again, unless it has a header ``Idempotency-Key``.
+    It retries if there is no connection, or if the response is 408, 425, 429 or 5xx: after ``Retry-After`` if the
+    response has it, else after half a second, twice as long each time, with some jitter. A ``POST`` or ``PATCH`` that
+    may have arrived is not retried, unless it has a header ``Idempotency-Key``.
 
-    Answers with an error are raised: those of above as `RetriableError` (exit code 3), others as `DataError`. The texts
-    name method, host, path and status, and no query, since that may have a secret.
+    A response with an error is raised: the above as `RetriableError` (exit code 3), others as `DataError`. The texts
+    name method, host, path and status, and not the query, since it may contain a secret.
 
-    :param longest_wait_s: a ``Retry-After`` beyond that is not waited for: the run ends, and a later one asks.
+    :param attempts: how often a request is sent, at most.
+    :param longest_wait_s: seconds; a longer ``Retry-After`` is not waited for: the run ends, and a later one retries.
     :param options: of `httpx.Client`: `base_url`, `headers`, `auth`, `timeout`, ...
     :raises ImportError: httpx is not installed.
     """
@@ -55,7 +56,7 @@ def _sent(
         except httpx.TransportError as error:
             problem = f"{what}: {type(error).__name__}: {error}"
             if not may_repeat and not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-                raise RetriableError(f"{problem}. It may have arrived, so it is not sent again") from error
+                raise RetriableError(f"{problem}. It may have arrived, so it is not retried") from error
         else:
             if not response.is_error:
                 return response
@@ -63,16 +64,16 @@ def _sent(
             problem = f"{what}: {response.status_code} {response.reason_phrase}"
             if response.status_code not in _BUSY:
                 raise DataError(problem)
-            wait_s = _asked_for(response, wait_s, longest_wait_s)
+            wait_s = _retry_after(response, wait_s, longest_wait_s)
             if not may_repeat and response.status_code not in (429, 503):
-                raise RetriableError(f"{problem}. It may have been done, so it is not sent again")
+                raise RetriableError(f"{problem}. It may have been done, so it is not retried")
         if attempt == attempts or wait_s is None:
             break
         _wait(wait_s)
     raise RetriableError(f"{problem} ({attempt} attempts)")
 
 
-def _asked_for(response: httpx.Response, otherwise_s: float | None, longest_s: float) -> float | None:
+def _retry_after(response: httpx.Response, otherwise_s: float | None, longest_s: float) -> float | None:
     """How long to wait; None: longer than a run should."""
     text = response.headers.get("retry-after", "")
     if not text.isdigit():  # a date is rare, and clocks differ

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, overload
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Range, Type
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.task import SinkTask
-from airflow_kconnect.connect.errors import DataError, RetriableError, named
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import SinkRecord
-from airflow_kconnect.functions.decorated import Decorated, decorated
+from airflow_kconnect.functions.decorated import Decorated, P, R, decorated
+from airflow_kconnect.functions.failures import UNAVAILABLE, failure
 from airflow_kconnect.functions.parameters import (
     Parameter,
     arguments,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_SIZE = "batch.size"
-_UNAVAILABLE = (ConnectionError, TimeoutError)
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,10 @@ class SinkSpec:
     parameters: tuple[Parameter, ...]
 
 
+@overload
+def sink(function: Callable[P, R]) -> Decorated[P, R]: ...
+@overload
+def sink(*, batch: int = 500, idempotent: bool = False) -> Callable[[Callable[P, R]], Decorated[P, R]]: ...
 def sink(function: Callable[..., Any] | None = None, *, batch: int = 500, idempotent: bool = False) -> Any:
     """Make a sink connector of a function that writes a batch of records.
 
@@ -59,11 +63,10 @@ def sink(function: Callable[..., Any] | None = None, *, batch: int = 500, idempo
     :raises TypeError: the function cannot be a connector.
     """
 
-    def decorate(function: Callable[..., Any]) -> Decorated:
+    def decorate(function: Callable[P, R]) -> Decorated[P, R]:
         refuse_unawaited(function)
         spec = SinkSpec(function, _taken(function), batch, idempotent, parameters_of(function, (), first=1))
-        made: Decorated = decorated(function, FunctionSinkConnector, spec)
-        return made
+        return decorated(function, FunctionSinkConnector, spec)
 
     return decorate if function is None else decorate(function)
 
@@ -136,8 +139,8 @@ class FunctionSinkTask(SinkTask):
         try:
             for batch in self._batches(records):
                 self._spec.function(batch, **self._arguments)
-        except _UNAVAILABLE as error:
-            raise RetriableError(f"{self._spec.function.__name__}: {named(error)}") from error
+        except UNAVAILABLE as error:
+            raise failure(self._spec.function.__name__, error) from error
 
     def _batches(self, records: Sequence[SinkRecord]) -> Iterator[list[Any] | pa.Table]:
         for start in range(0, len(records), self._size):

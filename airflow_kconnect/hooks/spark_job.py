@@ -17,6 +17,7 @@ from airflow_kconnect.connect.run import RunReport, describe_event, parse_event,
 from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.machine.process_tree import kill_tree
+from airflow_kconnect.places.libraries import stores_hint
 from airflow_kconnect.submit.direct import (
     by_python,
     direct_command,
@@ -93,6 +94,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.token: str | None = None
         self.group: GroupProgress | None = None
         self._without_spark = False
+        self._hints: dict[str, str] = {}
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
         self._heartbeat = Heartbeat(self._say)
@@ -118,6 +120,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """
         if self._without_spark:
             return
+        self._hints = stores_hint(configs)
         given = {JARS: self._jars, PACKAGES: self._packages}
         conf = self._conf | {key: value for key, value in given.items() if value}
         with Heartbeat(self._say, "looking for the jars that Spark needs", self.silence_s) as heartbeat:
@@ -241,7 +244,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def _build_spark_submit_command(self, application: str) -> list[str]:
         command: list[str] = super()._build_spark_submit_command(application)
         # Here, because the provider builds an environment of its own if there are `env_vars`.
-        self._env = submit_environment(self._connection["master"]) | (self._env or {})
+        self._env = submit_environment(self._connection["master"]) | self._hints | (self._env or {})
         if not self.is_direct or application != str(job_path()):
             return command
         unset = self._without_airflow()

@@ -44,10 +44,15 @@ class Address:
         return Address(self.scheme, self.root, f"/{path.lstrip('/')}" if self.scheme == LOCAL else path)
 
 
+def scheme_of(text: str) -> str:
+    """The scheme with which a text begins, by its usual name; empty if it begins with none."""
+    scheme = text.partition("://")[0] if "://" in text else ""
+    return _SAME.get(scheme, scheme)
+
+
 def is_in_store(text: str) -> bool:
     """Whether a text begins as the address of a store does."""
-    scheme = text.partition("://")[0] if "://" in text else ""
-    return _SAME.get(scheme, scheme) in _STORES
+    return scheme_of(text) in _STORES
 
 
 def address(text: str) -> Address:

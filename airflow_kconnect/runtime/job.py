@@ -42,6 +42,7 @@ from airflow_kconnect.connect.validation.connector import ValidatedConfig, valid
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
+from airflow_kconnect.places.libraries import import_libraries
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -114,6 +115,7 @@ def _main(arguments: Sequence[str]) -> int:
         import airflow_kconnect.runtime.sink.run
         import airflow_kconnect.runtime.source.run  # noqa: F401
 
+        import_libraries()
         split_processes.start()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
     logging.getLogger("py4j").setLevel(logging.WARNING)

@@ -8,7 +8,6 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, inspect_connector, validate_connector
@@ -62,7 +61,7 @@ class OpenedSource:
         count, common = len(configs), self.config.common
         most, duration_ms = common.get("kconnect.max.records"), common.get("kconnect.max.duration.ms")
         return PollSettings(
-            task_class=carrying(self.connector.task_class()),
+            task_class=self.connector.task_class(),
             configs=configs,
             offsets=self.options.offsets or {},
             shapes=self.connector.shapes(),

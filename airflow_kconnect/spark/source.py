@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
@@ -17,6 +17,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.spark.ahead import Schemas, schemas_of
 from airflow_kconnect.spark.opened import ErrorsNamed, OpenedSource, opened
@@ -76,6 +77,9 @@ class KConnectReader(DataSourceReader):
     poller: TaskPoller
     rows: Rows
     hidden: HiddenValues = field(repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "poller": carrying(self.poller)}
 
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(task) for task in range(len(self.poller.settings.configs))]

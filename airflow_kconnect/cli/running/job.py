@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.connect.run import JobSpec, run_spec_file
+from airflow_kconnect.places.libraries import stores_hint
 from airflow_kconnect.submit.class_archive import class_archive
 from airflow_kconnect.submit.direct import (
     by_python,
@@ -68,7 +69,7 @@ def run_job(
     """
     direct, hint = all(needs_no_spark(config, options.master) for config in configs), None
     with run_spec_file(spec) as path, package_for(options.master) as archive:
-        environment = submit_environment(options.master)
+        environment = submit_environment(options.master) | stores_hint(configs)
         if direct:
             command, environment = direct_command(["--run", str(path)], conf), direct_environment(environment)
         else:

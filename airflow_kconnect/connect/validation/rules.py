@@ -309,7 +309,7 @@ def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> N
 
 
 def _warn_of_retries(inspection: Inspection, plugin: type[Connector]) -> None:
-    """Only calls of Python tasks are tried again."""
+    """Only calls of Python tasks are retried."""
     if issubclass(plugin, (PollSourceConnector, PollSinkConnector)):
         return
     for key, default in (("errors.retry.timeout", 0), ("errors.retry.delay.max.ms", 60_000)):

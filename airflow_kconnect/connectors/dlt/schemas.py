@@ -10,16 +10,16 @@ from typing import Any
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
-    DATE,
-    DECIMAL,
+    DATE_SCHEMA,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
-    TIME,
-    TIMESTAMP,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
+    decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.dlt.values import plain
@@ -36,9 +36,9 @@ _SCHEMAS: Mapping[str, ConnectSchema] = {
     "bigint": INT64_SCHEMA,
     "binary": BYTES_SCHEMA,
     "json": STRING_SCHEMA,
-    "timestamp": ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1),
-    "date": ConnectSchema(SchemaType.INT32, name=DATE, version=1),
-    "time": ConnectSchema(SchemaType.INT32, name=TIME, version=1),
+    "timestamp": TIMESTAMP_SCHEMA,
+    "date": DATE_SCHEMA,
+    "time": TIME_SCHEMA,
 }
 
 
@@ -58,8 +58,7 @@ def declared_schema(table: str, columns: Columns) -> ConnectSchema | None:
 def _schema(hints: Mapping[str, Any]) -> ConnectSchema | None:
     kind = hints.get("data_type", "")
     if kind in ("decimal", "wei"):
-        scale = 0 if kind == "wei" else hints.get("scale", _DECIMAL_SCALE)
-        return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": str(scale)})
+        return decimal_schema(0 if kind == "wei" else hints.get("scale", _DECIMAL_SCALE))
     return _SCHEMAS.get(kind)
 
 

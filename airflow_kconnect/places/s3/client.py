@@ -18,6 +18,8 @@ from airflow_kconnect.places.errors import check_ca_file
 
 _SESSION = "airflow-kconnect"
 _MINUTE_S = 60
+_DESCRIPTIONS = ("service-2", "endpoint-rule-set-1", "paginators-1")
+"""What botocore reads about a service for its first client and its first listing."""
 MAKING = threading.RLock()
 """To make clients is not safe for threads; to use one is."""
 
@@ -78,6 +80,19 @@ def s3_client(own: S3Settings, patience: Patience) -> Any:
             )
         except ValueError as error:
             raise ConfigError({"store.endpoint": [f"{error}; expected a URL like https://host:9000"]}) from error
+
+
+def preload() -> None:
+    """Import botocore, and read its descriptions of S3: processes that are forked afterwards have both.
+
+    Makes no client, which would read the user's credentials.
+    """
+    import botocore.session  # noqa: F401
+
+    loader = _loader(None)
+    for description in _DESCRIPTIONS:
+        loader.load_service_model("s3", description)
+    loader.load_data("endpoints")
 
 
 def shared_client(own: S3Settings, patience: Patience) -> Any:

@@ -49,6 +49,7 @@ def _imported() -> Callable[[], None]:
     import airflow_kconnect.connectors.file.segments
     import airflow_kconnect.runtime.sink.without_jvm
     import airflow_kconnect.runtime.source.writer  # noqa: F401
+    from airflow_kconnect.places.libraries import import_libraries
     from airflow_kconnect.runtime.process.late_imports import HIDE_PANDAS, hide_pandas
     from airflow_kconnect.runtime.process.memory import use_few_arenas
 
@@ -56,6 +57,7 @@ def _imported() -> Callable[[], None]:
         hide_pandas()
     else:
         import pandas  # type: ignore[import-untyped]  # noqa: F401  (pyarrow imports it in each worker)
+    import_libraries()
     daemon.worker = _without_complaint(daemon.worker)
     use_few_arenas()
     # All existing objects live as long as the workers, whose garbage collection can ignore them.

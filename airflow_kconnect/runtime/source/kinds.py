@@ -19,7 +19,6 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
@@ -252,7 +251,7 @@ class PollKind(SourceKind):
         if max_duration_s is not None and self._read:
             max_duration_s = max(0.0, max_duration_s - (time.monotonic() - self._began_s))
         return PollSettings(
-            task_class=carrying(self._connector.task_class()),
+            task_class=self._connector.task_class(),
             configs=tuple(configs),
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),

@@ -50,10 +50,22 @@ def test_every_result_is_right(config: dict[str, str], before: str, part: str, a
     assert json.loads(answer[part]) == json.loads(after)
 
 
+def _own_transformations() -> list[str]:
+    """The Python of the guide: a function, a class, and tests of the class."""
+    text = (GUIDES / "own-transformations.md").read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_function_of_the_guide_changes_and_drops_records() -> None:
+    function, _, _ = _own_transformations()
+    module: dict[str, Any] = {"__name__": "shop"}
+    exec(function, module)  # noqa: S102 - our own documentation
+    assert [module["priced"](record) for record in ({"price": 10}, {"price": 0})] == [{"price": 11.0}, None]
+
+
 @pytest.mark.usefixtures("spark")
 def test_the_own_transformation_passes_its_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (GUIDES / "own-transformations.md").read_text(encoding="utf-8")
-    code, tests = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    _, code, tests = _own_transformations()
     module = ModuleType("cents")
     monkeypatch.setitem(sys.modules, "cents", module)
     exec(code, vars(module))  # noqa: S102 - our own documentation

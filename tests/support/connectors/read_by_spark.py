@@ -1,4 +1,3 @@
-# mypy: disable-error-code="untyped-decorator"
 """Sources for tests of the data source, as a user writes them."""
 
 from __future__ import annotations

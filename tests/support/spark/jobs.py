@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
+from airflow_kconnect.places.libraries import stores_hint
 from airflow_kconnect.submit.direct import by_python, direct_command, direct_environment, starts_spark_itself
 from airflow_kconnect.submit.package_archive import package_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
@@ -141,7 +142,7 @@ def start_job(
     package = files.enter_context(package_archive()) if master.startswith("spark:") else None
     reached = Path(tempfile.mkdtemp(dir=folder)) / "reached"
     output = reached.with_name("output.log")
-    environment = submit_environment(master)
+    environment = submit_environment(master) | stores_hint([config])
     if failpoint:
         environment |= {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"{failpoint}:{action}:{reached}"}
     settings = {**_CONF, "spark.driver.extraJavaOptions": _JAVA_OPTIONS, **(conf or {})}

@@ -91,7 +91,7 @@ class TestRun:
 
         shown = _run(connector).stdout
 
-        assert "rows wait for open transactions" in shown
+        assert "rows wait for the end of transactions of the source" in shown
         assert "rows since noon wait" in shown
         assert "more" not in shown
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,13 @@ def prices(path: str, tenants: list[str] = (), quick: bool = False, only: dict |
     """Prices of a shop."""
     yield {"sku": path, "changed": 1}
 '''
+
+
+@pytest.fixture(autouse=True)
+def own_registry() -> Iterator[None]:
+    """What a configuration adds to the registry is not there for other tests."""
+    yield
+    registry.cache_clear()
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_an_answer_that_will_not_change_is_an_error_without_the_query(answers: A
 
 def test_a_request_that_may_have_been_done_is_not_sent_again(answers: Answers) -> None:
     client = http_client(base_url=answers((500, {})))
-    with client, pytest.raises(RetriableError, match="It may have been done, so it is not sent again"):
+    with client, pytest.raises(RetriableError, match="It may have been done, so it is not retried"):
         client.post("/orders")
 
 

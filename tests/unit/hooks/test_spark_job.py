@@ -18,6 +18,7 @@ from airflow.providers.common.compat.sdk import AirflowException
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import SPARK_OPTIONS, RunReport, event_line
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.places.libraries import STORES
 from airflow_kconnect.submit.spark import job_path
 from tests.support.spark.fake_spark import FakeSpark, printing
 
@@ -88,6 +89,15 @@ def test_a_job_starts_with_what_its_connectors_need_besides_the_users_own(monkey
     assert options[options.index("--jars") + 1] == "/opt/mine.jar"
     assert "spark.sql.extensions=com.acme.E,io.delta.sql.DeltaSparkSessionExtension" in options
     assert "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog" in options
+
+
+def test_a_job_is_told_beforehand_that_it_will_use_s3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    hook = _hook()
+    hook.start_with_needs_of({"connector.class": "DirectorySink", "directory": "s3://lake/raw"})
+    hook._build_spark_submit_command(str(job_path()))
+    assert hook._env is not None
+    assert hook._env[STORES] == "s3"
 
 
 class TestEvents:

@@ -1,0 +1,59 @@
+"""How often the processes of a job import the library of their store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.runtime.conftest import NEEDS_SPARK, STRING
+from tests.support import unique
+from tests.support.kafka import produce
+from tests.support.spark.jobs import start_job
+from tests.support.stores import Store, s3_store
+
+pytestmark = pytest.mark.spark_submit
+
+_IMPORTED = "| botocore.session\n"
+"""How Python ends the line about this import."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with s3_store(tmp_path_factory.mktemp("store")) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("keys", "imports"),
+    [
+        pytest.param({}, 1, id="without-spark"),
+        pytest.param(NEEDS_SPARK, 2, id="with-spark"),  # by the driver, and by the parent of Spark's workers
+    ],
+)
+def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
+    keys: dict[str, str],
+    imports: int,
+    topic: Callable[..., str],
+    bootstrap: str,
+    worker_props: dict[str, str],
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    produce(bootstrap, name := topic(partitions=2), [f"record-{n}" for n in range(100)])
+    config = {
+        "name": unique("sink"),
+        "connector.class": "DirectorySink",
+        "topics": name,
+        "directory": f"{store.address}/{unique('lake')}",
+        "value.converter": STRING,
+        **store.settings,
+        **keys,
+    }
+    job = start_job(config, worker_props, tmp_path / "job")
+    assert job.wait() == 0, job.text()
+    assert job.report()["records"]["written"] == 100
+    assert job.text().count(_IMPORTED) == imports
