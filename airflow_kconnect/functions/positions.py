@@ -158,7 +158,7 @@ class CursorPosition(Position):
         except TypeError as error:
             raise DataError(f"{self._who}: its cursor {shown} has values of different types: {error}") from error
         if falls:
-            text = f"yield records in ascending order of {shown}: {_texts(value)} came after {_texts(self._last)}"
+            text = f"records must come in ascending order of {shown}: {_texts(value)} came after {_texts(self._last)}"
             raise DataError(f"{self._who}: {text}")
         if self._unique and value == self._last:
             raise DataError(f"{self._who}: two records have the same {shown}: {_texts(value)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, overload
 
 from airflow_kconnect.connect.config import ConfigDef
@@ -98,7 +98,13 @@ class FunctionSourceConnector(PollSourceConnector):
 
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
-        self._value = self.spec.schema if isinstance(self.spec.schema, ConnectSchema) else None
+        self._spec = self.spec_of(self.props)
+        self._value = self._spec.schema if isinstance(self._spec.schema, ConnectSchema) else None
+
+    @classmethod
+    def spec_of(cls, props: Mapping[str, str]) -> SourceSpec:
+        """The function of a configuration, which is valid."""
+        return cls.spec
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -106,28 +112,19 @@ class FunctionSourceConnector(PollSourceConnector):
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
-        identifies = bool(cls.spec.cursor) or cls.spec.has_state
+        spec = cls.spec_of(props)
+        identifies = bool(spec.cursor) or spec.has_state
         return ExactlyOnceSupport.SUPPORTED if identifies else ExactlyOnceSupport.UNSUPPORTED
 
     @classmethod
     def alter_offsets(
         cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
     ) -> bool:
-        cls.refuse_wrong_offsets(props, offsets, cls._offset_problems)
+        cls.refuse_wrong_offsets(props, offsets, partial(_offset_problems, cls.spec_of(props)))
         return True
 
-    @classmethod
-    def _offset_problems(cls, partition: Mapping[str, Any], offset: Offset) -> list[str]:
-        name, wanted = cls.spec.name, set(cls.spec.cursor) or {"state"}
-        if partition.get("source") != name:
-            return [f'{json.dumps(dict(partition))} is not a source partition of {name}: {{"source": "{name}"}}']
-        newest = {f"newest.{field}" for field in wanted}
-        if set(offset) <= {*wanted, *newest, "sent"} and (wanted <= set(offset) or newest <= set(offset)):
-            return []
-        return [f"{json.dumps(offset)} is not an offset of {name}: it has {', '.join(sorted(wanted))}"]
-
     def task_class(self) -> Callable[[], SourceTask]:
-        return FunctionTasks(self.spec)
+        return FunctionTasks(self._spec)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         value = schema_text(self._value)
@@ -142,30 +139,40 @@ class FunctionSourceConnector(PollSourceConnector):
 
         :raises ConfigError: there are none. :raises DataError, RetriableError: the function fails.
         """
-        if self.spec.partitions is None:
+        if self._spec.partitions is None:
             return [None]
-        wanted = inspect.signature(self.spec.partitions).parameters
-        given = arguments(self.spec.parameters, self.config_values)
+        wanted = inspect.signature(self._spec.partitions).parameters
+        given = arguments(self._spec.parameters, self.config_values)
         try:
-            found = [str(each) for each in self.spec.partitions(**{name: given[name] for name in wanted})]
+            found = [str(each) for each in self._spec.partitions(**{name: given[name] for name in wanted})]
         except Exception as error:
-            raise failure(f"partitions of {self.spec.name}", error) from error
+            raise failure(f"partitions of {self._spec.name}", error) from error
         if not found:
-            raise ConfigError({"connector.class": [f"{self.spec.name} has no partitions"]}, self.props.get("name"))
+            raise ConfigError({"connector.class": [f"{self._spec.name} has no partitions"]}, self.props.get("name"))
         return list(dict.fromkeys(found))
 
     def learn(self, known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        if self.spec.schema != INFERRED or not known:
+        if self._spec.schema != INFERRED or not known:
             return {}
         schema: ConnectSchema | None = None
         for facts in known:
-            if facts.get("source", self.spec.name) == self.spec.name:  # not of another, which had the name before
+            if facts.get("source", self._spec.name) == self._spec.name:  # not of another, which had the name before
                 schema = wider(schema, from_json_schema(json.loads(facts["value"])))
         self._value = schema
-        return {"source": self.spec.name, "value": schema_text(schema)}
+        return {"source": self._spec.name, "value": schema_text(schema)}
 
     def shapes(self) -> RecordShapes:
         if self._value is None:
             return RecordShapes()
-        key = self.spec.key_schema(self._value)
+        key = self._spec.key_schema(self._value)
         return RecordShapes((Shape(key),) if key else (), (Shape(self._value),))
+
+
+def _offset_problems(spec: SourceSpec, partition: Mapping[str, Any], offset: Offset) -> list[str]:
+    name, wanted = spec.name, set(spec.cursor) or {"state"}
+    if partition.get("source") != name:
+        return [f'{json.dumps(dict(partition))} is not a source partition of {name}: {{"source": "{name}"}}']
+    newest = {f"newest.{field}" for field in wanted}
+    if set(offset) <= {*wanted, *newest, "sent"} and (wanted <= set(offset) or newest <= set(offset)):
+        return []
+    return [f"{json.dumps(offset)} is not an offset of {name}: it has {', '.join(sorted(wanted))}"]

@@ -43,6 +43,7 @@ class SourceSpec:
     """What a decorator was told about a function.
 
     :param schema: of values; INFERRED, or None: schemaless.
+    :param schema_given_by: how another schema can be given, for errors.
     """
 
     function: Callable[..., Any]
@@ -51,8 +52,9 @@ class SourceSpec:
     cursor: tuple[str, ...]
     timestamp: str | None
     schema: ConnectSchema | str | None
-    partitions: Callable[..., Iterable[str]] | None
-    parameters: tuple[Parameter, ...]
+    partitions: Callable[..., Iterable[str]] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    schema_given_by: str = "@source(schema=...)"
 
     @property
     def name(self) -> str:

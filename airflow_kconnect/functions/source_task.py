@@ -188,7 +188,8 @@ class FunctionTask(SourceTask):
         try:
             schema = widened(self._value, inferred(value, self._spec.name), "the value")
         except DataError as error:
-            return DataError(f"{error}. Say which types there are, or that there is no schema: @source(schema=...)")
+            cure = f"Say which types there are, or that there is no schema: {self._spec.schema_given_by}"
+            return DataError(f"{error}. {cure}")
         if schema != self._value:
             raise _Wider(schema)
         return value

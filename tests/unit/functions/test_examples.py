@@ -17,7 +17,7 @@ from tests.support.http_server import Answer, http_server
 from tests.support.pages.markdown import REPOSITORY, blocks
 
 PAGE = REPOSITORY / "docs" / "writing-connectors.md"
-BUSY: Answer = (503, {})
+BUSY = Answer(503)
 
 
 @pytest.fixture(autouse=True)
