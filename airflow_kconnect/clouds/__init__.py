@@ -1,0 +1,1 @@
+"""Logins to clouds that several rooms share."""
