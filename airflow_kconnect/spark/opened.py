@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.connector.source import PollSourceConnector
+from airflow_kconnect.connect.connector.source import PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.retries import Retries
-from airflow_kconnect.connect.validation.connector import ValidatedConfig, inspect_connector, validate_connector
+from airflow_kconnect.connect.validation.connector import (
+    Inspection,
+    ValidatedConfig,
+    inspect_connector,
+    validate_connector,
+)
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
@@ -27,6 +32,16 @@ _REFUSED = {
     "transforms": "are not applied here: leave them out, and change the DataFrame",
     "errors.deadletterqueue.topic.name": "is not written here, since there is no Kafka: leave it out",
 }
+_RUN_IT = 'Run it with `kconnect run`, and read its topic with spark.read.format("kafka")'
+_READERS = {
+    "Jdbc": 'spark.read.format("jdbc")',
+    "Table": "spark.read.table(...)",
+    "Csv": "spark.read.csv(...)",
+    "Json": "spark.read.json(...)",
+    "Avro": 'spark.read.format("avro")',
+    "File": "spark.read.text(...), csv(...), json(...) or parquet(...)",
+}
+"""By a part of the names of our own classes."""
 _HEADER = "header.converter"
 
 
@@ -139,27 +154,20 @@ def _validated(props: Mapping[str, Any], worker: WorkerConfig) -> ValidatedConfi
     for key, text in _REFUSED.items():
         if inspection.props.get(key):
             errors.setdefault(key, []).append(text)
-    if inspection.hosted is not None:
-        errors = {"connector.class": [f"{inspection.hosted.name} is a Java connector, {_RUN_IT}"]}
-    elif inspection.kind == "source" and inspection.plugin and not issubclass(inspection.plugin, PollSourceConnector):
-        errors = {"connector.class": [f"{inspection.connector_class} {_native(inspection.connector_class)}"]}
+    if (reason := _why_not_read(inspection)) is not None:
+        errors = {"connector.class": [reason]}  # its other keys do not matter here
     if errors:
         raise ConfigError(errors, inspection.props.get("name"))
     return validate_connector(props, worker=worker, kind="source")
 
 
-_RUN_IT = 'which needs a run: run it with `kconnect run`, and read its topic with spark.read.format("kafka")'
-_READERS = {
-    "Jdbc": 'spark.read.format("jdbc")',
-    "Table": "spark.read.table(...)",
-    "Csv": "spark.read.csv(...)",
-    "Json": "spark.read.json(...)",
-    "Avro": 'spark.read.format("avro")',
-    "File": "spark.read.text(...), csv(...), json(...) or parquet(...)",
-}
-
-
-def _native(class_name: str) -> str:
-    reader = next((call for part, call in _READERS.items() if part in class_name.rpartition(".")[2]), None)
-    instead = f"Use {reader} here" if reader else 'Run it into Kafka, and read its topic with format("kafka")'
-    return f"has no tasks in Python: Spark reads its data itself. {instead}"
+def _why_not_read(inspection: Inspection) -> str | None:
+    """Why a source has no tasks that could be polled here, and what to use; None: it has."""
+    name, plugin = inspection.connector_class, inspection.plugin
+    if inspection.hosted is not None:
+        return f"{name} is a Java connector. {_RUN_IT}"
+    if plugin is None or not issubclass(plugin, SourceConnector) or issubclass(plugin, PollSourceConnector):
+        return None
+    own = name.rpartition(".")[2] if plugin.__module__.startswith("airflow_kconnect.") else ""
+    reader = next((call for part, call in _READERS.items() if part in own), None)
+    return f"{name} has no tasks in Python. {_RUN_IT if reader is None else f'Spark reads this itself: {reader}'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +29,7 @@ class ShapesFound(Exception):
 class TaskPoller:
     """Polls tasks in the process that needs their records; pickled."""
 
-    settings: PollSettings
+    settings: PollSettings = field(repr=False)
     errors: ErrorHandling
 
     def batches(self, task: int) -> Iterator[pa.RecordBatch]:
@@ -47,7 +47,8 @@ class TaskPoller:
                 sorted_out = triage(batch, self.errors.tolerant)
                 for row, error in sorted_out.failed:
                     if row != sorted_out.stopped:
-                        reporter.report(FailedRecord(*_place(batch, row)), error)
+                        topic, partition, offset = _place(batch, row)
+                        reporter.report(FailedRecord(topic, partition or "", offset), error)
                         skipped += 1
                 if sorted_out.good.num_rows:
                     yield sorted_out.good
@@ -59,11 +60,11 @@ class TaskPoller:
 
 def position(batch: pa.RecordBatch, row: int) -> str:
     """Where a record is, for errors."""
-    _, partition, offset = _place(batch, row)
-    return f"source partition {partition} offset {offset}"
+    topic, partition, offset = _place(batch, row)
+    return f"source partition {partition} offset {offset}" if partition else f"topic {topic}, without an offset"
 
 
-def _place(batch: pa.RecordBatch, row: int) -> tuple[str, str, str | None]:
+def _place(batch: pa.RecordBatch, row: int) -> tuple[str, str | None, str | None]:
     topic, partition, offset = (
         batch.column(name)[row].as_py() for name in ("topic", "source_partition", "source_offset")
     )

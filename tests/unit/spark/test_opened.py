@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.source import NativeSourceConnector
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.spark.opened import ErrorsNamed, OpenedSource, opened
@@ -47,8 +49,15 @@ def test_a_name_may_be_given() -> None:
 )
 def test_what_spark_reads_itself_is_refused_with_what_to_use(connector_class: str, instead: str) -> None:
     (message,) = problems(connector_class)["connector.class"]
-    assert "has no tasks in Python" in message
-    assert f"Use {instead}" in message
+    assert f"has no tasks in Python. Spark reads this itself: {instead}" in message
+
+
+def test_any_other_source_without_tasks_is_to_be_run() -> None:
+    class Jdbc(NativeSourceConnector):
+        config = ConfigDef
+
+    with pytest.raises(ConfigError, match="Run it with `kconnect run`"):
+        opened({"connector.class": "Jdbc"}, Registered({"Jdbc": GivenClass("Jdbc", Jdbc)}))  # type: ignore[type-abstract]
 
 
 def test_a_sink_is_refused() -> None:
