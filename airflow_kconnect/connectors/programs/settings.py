@@ -246,7 +246,7 @@ def _hints_problem(text: str, known: Sequence[str]) -> str | None:
     if problem := object_problem(text):
         return problem
     unknown = sorted(set(json.loads(text)) - set(known))
-    return f"knows no {', '.join(unknown)}, only {', '.join(known)}" if unknown else None
+    return f"does not know {', '.join(unknown)}, only {', '.join(known)}" if unknown else None
 
 
 def forbidden(keys: Keys, props: Mapping[str, str], allowed: Sequence[str], key: str) -> dict[str, list[str]]:

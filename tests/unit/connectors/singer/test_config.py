@@ -39,7 +39,7 @@ def forbidden(allowed: str, **keys: str) -> dict[str, list[str]]:
         (
             {"singer.tap": "t", "singer.hints.a": '{"key": 1}'},
             "singer.hints.a",
-            "knows no key, only replication_method",
+            "does not know key, only replication_method",
         ),
     ],
 )
