@@ -86,7 +86,7 @@ class Search(Store):
         self._server = OpenSearch(folder)
 
     def config(self) -> dict[str, str]:
-        return {"connection.url": self._server.url}
+        return {"connection.url": self._server.url, "connection.username": "any", "connection.password": "any"}
 
     def documents(self, topic: str) -> dict[str, dict[str, Any]]:
         index = f"{self._server.url}/{topic.lower()}"
