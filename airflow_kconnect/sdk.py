@@ -98,6 +98,7 @@ from airflow_kconnect.connect.frame import ABSENT, BatchFrame, ExpectedObjects, 
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.converters.base import (
     NO_HINTS,
@@ -234,6 +235,8 @@ __all__ = [
     "SplitWriter",
     "State",
     "Tidied",
+    "Token",
+    "TokenProvider",
     "TopicPartition",
     "TransactionContext",
     "Transformation",

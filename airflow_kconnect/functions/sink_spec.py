@@ -69,7 +69,16 @@ def default_batch(takes: str) -> int:
 def _is_spark_frame(function: Callable[..., Any], name: str) -> bool:
     """Whether a parameter is a DataFrame of Spark: it may be imported for type checkers only, to do without Spark."""
     hint = function.__annotations__.get(name)
-    if isinstance(hint, str):
-        known = getattr(function, "__globals__", {})
-        hint = known.get("DataFrame", "pyspark") if hint.rpartition(".")[2] == "DataFrame" else None
-    return hint == "pyspark" or str(getattr(hint, "__module__", "")).startswith("pyspark.sql")
+    if not isinstance(hint, str):
+        return _is_of_spark(hint)
+    module, _, last = hint.rpartition(".")
+    if last != "DataFrame":
+        return False
+    root = module.partition(".")[0] or last
+    known = getattr(function, "__globals__", {})
+    return _is_of_spark(known[root]) if root in known else True
+
+
+def _is_of_spark(thing: Any) -> bool:
+    """A class or a module."""
+    return str(getattr(thing, "__module__", getattr(thing, "__name__", ""))).partition(".")[0] == "pyspark"

@@ -19,8 +19,8 @@ from airflow_kconnect.connect.config import (
     nullable,
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.credentials.java_stores import JKS, TYPES
 from airflow_kconnect.registry.guarded import is_http
-from airflow_kconnect.registry.stores import JKS, TYPES
 
 LOGIN, STATIC_HEADER = "http.authorization.type", "http.headers.authorization"
 CONTENT_TYPE, MORE_HEADERS = "http.headers.content.type", "http.headers.additional"

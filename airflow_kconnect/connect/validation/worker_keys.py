@@ -27,6 +27,7 @@ from airflow_kconnect.connect.config.brokers import bootstrap_servers_problem
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.internal_topics import InternalTopics
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
+from airflow_kconnect.connect.validation.oauth_keys import define_oauth_keys, provider_errors
 from airflow_kconnect.connect.validation.override_policy import (
     ALLOWLIST,
     DEFAULT_ALLOWLIST,
@@ -58,6 +59,7 @@ _PASS_THROUGH = re.compile(
     r"|(key|value|header)\.converter|(offset|config|status)\.storage)\..+"
     r"|client\.(id|dns\.lookup)|(request\.timeout|metadata\.max\.age|connections\.max\.idle)\.ms"
     r"|(retry|reconnect)\.backoff(\.max)?\.ms|(send|receive)\.buffer\.bytes|metadata\.recovery\..+"
+    r"|kconnect\.oauth\..+\..+"
 )
 # Known to Connect, without meaning here: there is no worker process.
 _WITHOUT_MEANING = re.compile(
@@ -99,6 +101,7 @@ class WorkerConfig:
         """
         texts, errors = texts_of(props)
         errors |= worker_client_errors(texts)
+        errors |= provider_errors(texts)
         try:
             parsed = worker_config_def().parse(props)
         except ConfigError as error:
@@ -173,6 +176,7 @@ def worker_config_def() -> ConfigDef:
     """
     definition = ConfigDef()
     _define_kafka(definition)
+    define_oauth_keys(definition)
     _define_converters(definition)
     _define_internal_topics(definition)
     _define_sources(definition)

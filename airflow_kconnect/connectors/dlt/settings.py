@@ -159,7 +159,7 @@ def _hints_problem(text: str) -> str | None:
     if problem := _object_problem(text):
         return problem
     unknown = sorted(set(json.loads(text)) - set(_HINTS))
-    return f"knows no {', '.join(unknown)}, only {', '.join(_HINTS)}" if unknown else None
+    return f"does not know {', '.join(unknown)}, only {', '.join(_HINTS)}" if unknown else None
 
 
 def _object_problem(text: str) -> str | None:
