@@ -51,7 +51,7 @@ class SinkSpec:
 
 
 def taken(function: Callable[..., Any]) -> str:
-    """What the first parameter is. :raises TypeError: there is none, or it is a frame of a library that is not known."""
+    """What the first parameter is. :raises TypeError: there is none, or it is another library's frame."""
     first = first_parameter(function)
     if _is_spark_frame(function, first):
         return "frame"

@@ -45,7 +45,7 @@ def test_the_annotation_says_what_it_gets(annotation: str, before: str, takes: s
 
 
 def test_a_frame_of_another_library_is_refused_and_the_cure_is_named() -> None:
-    with pytest.raises(TypeError, match="write: `rows` is a DataFrame of pandas; take a pyarrow.Table") as caught:
+    with pytest.raises(TypeError, match=r"write: `rows` is a DataFrame of pandas; take a pyarrow\.Table") as caught:
         decorated("pd.DataFrame", "import pandas as pd")
     assert "to_pandas()" in str(caught.value)
 
