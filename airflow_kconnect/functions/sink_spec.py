@@ -51,11 +51,16 @@ class SinkSpec:
 
 
 def taken(function: Callable[..., Any]) -> str:
-    """What the first parameter is. :raises TypeError: there is none."""
+    """What the first parameter is. :raises TypeError: there is none, or it is another library's frame."""
     first = first_parameter(function)
     if _is_spark_frame(function, first):
         return "frame"
     hint = hints_of(function).get(first)
+    if getattr(hint, "__name__", "") == "DataFrame":
+        other = f"{function.__name__}: `{first}` is a DataFrame of {hint.__module__.partition('.')[0]}"
+        raise TypeError(
+            f"{other}; take a pyarrow.Table, which has `to_pandas()`, list[dict], or a DataFrame of PySpark"
+        )
     if SinkRecord in (hint, *get_args(hint)):
         return "records"
     return "table" if getattr(hint, "__name__", "") == "Table" else "dicts"

@@ -233,6 +233,7 @@ class _HostedTask:
         """Poll until the task has caught up, or a bound is reached."""
         left = self._settings.max_records[self._index]
         waiting: list[SourceRecord] = []
+        ended: Exception | None = None
         held, handed, last_s = False, 0, time.monotonic()
         limit_s = self._settings.max_duration_s
         end_s = None if limit_s is None else last_s + limit_s
@@ -240,8 +241,8 @@ class _HostedTask:
         while True:
             try:
                 polled = poll()
-            except NewShapes as found:
-                self.bound = of_new_shapes(found)
+            except Exception as error:
+                ended = error
                 break
             if polled is None:
                 waiting += self._taken((), left)  # the task may end a transaction without further records
@@ -266,7 +267,15 @@ class _HostedTask:
                 break
         if waiting:
             yield waiting
-        if self.bound is None and self._transactions is not None and self._is_open:
+        self._end_by(ended)
+
+    def _end_by(self, error: Exception | None) -> None:
+        """All that was polled has been passed on: what is complete is committed even if an error has ended it."""
+        if isinstance(error, NewShapes):
+            self.bound = of_new_shapes(error)
+        elif error is not None:
+            raise error
+        elif self.bound is None and self._transactions is not None and self._is_open:
             self.bound = Left.HELD_BACK
 
     @property

@@ -27,8 +27,6 @@ def decorated(annotation: str, before: str = "", more: str = "") -> Any:
         ("DataFrame", "", "frame"),
         ("DataFrame", "from pyspark.sql import DataFrame", "frame"),
         ("sql.DataFrame", "from pyspark import sql", "frame"),
-        ("DataFrame", "class DataFrame: ...", "dicts"),
-        ("pd.DataFrame", "import pandas as pd", "dicts"),
         ("pa.Table", "import pyarrow as pa", "table"),
         ("list[SinkRecord]", "from airflow_kconnect.sdk import SinkRecord", "records"),
         ("list[dict]", "", "dicts"),
@@ -37,8 +35,6 @@ def decorated(annotation: str, before: str = "", more: str = "") -> Any:
         "for type checkers only",
         "of Spark",
         "by its module",
-        "of another library",
-        "of pandas",
         "a table",
         "records",
         "dicts",
@@ -46,6 +42,12 @@ def decorated(annotation: str, before: str = "", more: str = "") -> Any:
 )
 def test_the_annotation_says_what_it_gets(annotation: str, before: str, takes: str) -> None:
     assert decorated(annotation, before).spec.takes == takes
+
+
+def test_a_frame_of_another_library_is_refused_and_the_cure_is_named() -> None:
+    with pytest.raises(TypeError, match=r"write: `rows` is a DataFrame of pandas; take a pyarrow\.Table") as caught:
+        decorated("pd.DataFrame", "import pandas as pd")
+    assert "to_pandas()" in str(caught.value)
 
 
 def test_a_function_of_a_frame_is_a_sink_that_plans() -> None:

@@ -1,0 +1,44 @@
+"""Configurations of Singer connectors that run the tap of tests, `tap.py`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.connectors import tap
+
+
+class Tap:
+    """The tap as a program that is installed already.
+
+    :ivar count_file: how many numbers it has.
+    """
+
+    def __init__(self, folder: Path, count: int = 0) -> None:
+        self.command = folder / "tap-numbers"
+        run = f"import runpy, sys; sys.argv[0] = {tap.__file__!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
+        self.command.write_text(f"#!{sys.executable}\n{run}\n")
+        self.command.chmod(0o755)
+        self.count_file = folder / "count"
+        self.grow(count)
+
+    def grow(self, to: int) -> None:
+        """Have the numbers below `to`."""
+        self.count_file.write_text(str(to))
+
+    def props(self, **config: Any) -> dict[str, str]:
+        """The keys that name it, and its configuration."""
+        given = {"count_file": str(self.count_file), **config}
+        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+        return {
+            "singer.command": str(self.command),
+            "singer.streams": "numbers",
+            **{f"singer.config.{name}": text for name, text in texts.items()},
+        }
+
+    def seen(self) -> dict[str, Any]:
+        """What its last run was given."""
+        found: dict[str, Any] = json.loads(Path(f"{self.count_file}.seen").read_text())
+        return found
