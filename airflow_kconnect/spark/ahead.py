@@ -123,7 +123,7 @@ class _ReadAhead:
             several = "; ".join(f"topic {', '.join(sorted(topics))}: {shown(each)}" for each, topics in seen.items())
             text = f"the {part}s of its records have several schemas ({several}), and a DataFrame has one: name topics"
             raise ConfigError({TOPICS: [f"{text} that have the same one"]}, self._source.name)
-        if not seen and declared:
+        if not seen and declared and part == "value":  # topics may be without keys
             which = "; ".join(shown(shape.schema) for shape in declared)
             text = f"the source has several schemas ({which}), and its first records show none of those topics"
             raise ConfigError({TOPICS: [f"{text}: name others, or read further by `{AHEAD}`"]}, self._source.name)

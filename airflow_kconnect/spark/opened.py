@@ -49,7 +49,7 @@ _HEADER = "header.converter"
 class OpenedSource:
     """A connector, ready to be read.
 
-    :param configs: of its tasks. :param hidden: values of variables, which no text may show.
+    :param headers: writes values of headers that are not bytes. :param hidden: values of variables, for no text.
     """
 
     connector: PollSourceConnector

@@ -16,6 +16,7 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 CONFIG, METADATA, OFFSETS, TOPICS, AHEAD = "config", "includeMetadata", "startingOffsets", "subscribe", "readAhead"
 _OWN = (CONFIG, METADATA, OFFSETS, TOPICS, AHEAD)
+_OWN_NAMES = {option.lower() for option in _OWN}
 _AHEAD_RECORDS = 1000
 _OFFSETS_FORM = (
     "expected `earliest`, or the JSON of what metadata columns have, such as"
@@ -70,8 +71,7 @@ def split(options: Mapping[str, str]) -> tuple[ReadOptions, dict[str, str], dict
         errors["endingOffsets"] = ["a source does not know it: bound the read by `kconnect.max.records`"]
     if errors:
         raise ConfigError(errors)
-    names = {option.lower() for option in _OWN}
-    return own, config, {key.lower(): text for key, text in options.items() if key.lower() not in names}
+    return own, config, {key.lower(): text for key, text in options.items() if key.lower() not in _OWN_NAMES}
 
 
 def in_their_case(config: Mapping[str, str], options: Mapping[str, str], worker: WorkerConfig) -> dict[str, str]:
@@ -89,9 +89,8 @@ def in_their_case(config: Mapping[str, str], options: Mapping[str, str], worker:
         if len(names) > 1:
             errors[key] = [f"options do not tell {' from '.join(names)}: set both by the option `{CONFIG}`, as JSON"]
         found[names[0]] = text
-    for own in _OWN:
-        errors |= {key: ["is an option of the data source: it cannot read a source with this key"]
-                   for key in known.get(own.lower(), [])}  # fmt: skip
+    for key in (key for name in _OWN_NAMES for key in known.get(name, [])):
+        errors[key] = ["is an option of the data source: it cannot read a source with this key"]
     if errors:
         raise ConfigError(errors)
     return found
@@ -139,6 +138,8 @@ def _config(text: str) -> dict[str, str]:
         given = {**({"name": given["name"]} if "name" in given else {}), **given["config"]}
     if not isinstance(given, dict):
         raise ValueError("is not a JSON object of keys and values")
+    if own := [key for key in given if key.lower() in _OWN_NAMES]:
+        raise ValueError(f"has {own[0]}, which is not a key of the connector: set it as an option")
     return {str(key): coerce(value) for key, value in given.items()}
 
 

@@ -85,6 +85,8 @@ class KConnectReader(DataSourceReader):
         return [InputPartition(task) for task in range(len(self.poller.settings.configs))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if partition.value is None:
+            return  # Spark's, in place of no partition
         with ErrorsNamed(self.name, self.hidden):
             try:
                 for batch in self.poller.batches(partition.value):

@@ -135,8 +135,12 @@ class TestWhatIsRead:
         assert read(read_by_spark.orders, startingOffsets=offsets).count() == 0
 
     def test_the_source_is_read_again_for_each_action(self, read: Read, tmp_path: Path) -> None:
-        df = read(read_by_spark.orders, count=3)
-        assert (df.count(), df.count()) == (3, 3)
+        path = tmp_path / "count"
+        path.write_text("1")
+        df = read(read_by_spark.as_many_as, path=path)
+        before = df.count()
+        path.write_text("3")
+        assert (before, df.count()) == (1, 3)
 
     def test_sql_reads_it(self, spark: SparkSession) -> None:
         register(spark, read_by_spark.orders)
@@ -150,6 +154,9 @@ class TestTasksAndBounds:
         df = read(read_by_spark.sales, shops="a,b,c", tasks_max=2)
         assert df.rdd.getNumPartitions() == 2
         assert df.groupBy("shop").count().orderBy("shop").collect() == [("a", 3), ("b", 3), ("c", 3)]
+
+    def test_a_source_without_tasks_is_empty(self, read: Read) -> None:
+        assert read(read_by_spark.NoTasks, prefix="p.").collect() == []
 
     def test_a_bound_ends_the_read(self, read: Read) -> None:
         assert numbers(read(read_by_spark.orders, kconnect_max_records=2), "id") == [0, 1]

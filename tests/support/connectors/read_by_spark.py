@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.data import INT64_SCHEMA, STRING_SCHEMA, struct
-from airflow_kconnect.sdk import Password, Record, source
+from airflow_kconnect.sdk import INT64_SCHEMA, STRING_SCHEMA, Password, Record, RecordShapes, Shape, source, struct
 from tests.support.connectors.shaped_source import Shaped, ShapedSource
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,6 +36,12 @@ def growing(count: int = 10, late: int = 5) -> Iterator[dict[str, Any]]:
     """Numbers; late ones have a text, too."""
     for n in range(count):
         yield {"n": n} if n < late else {"n": n, "text": str(n)}
+
+
+@source
+def as_many_as(path: str) -> Iterator[dict[str, Any]]:
+    """As many records as a file says."""
+    yield from ({"n": n} for n in range(int(Path(path).read_text())))
 
 
 @source(schema=None)
@@ -82,3 +88,17 @@ class OneShape(ShapedSource):
     """A topic with a schema."""
 
     records = {"points": Shaped(POINT, [{"x": 1}, {"x": 2}])}
+
+
+class SeveralKeys(OneShape):
+    """Its records have none of the keys that there might be."""
+
+    def shapes(self) -> RecordShapes:
+        return RecordShapes((Shape(STRING_SCHEMA), Shape(INT64_SCHEMA)), super().shapes().values)
+
+
+class NoTasks(OneShape):
+    """There is nothing to be read, now."""
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return []

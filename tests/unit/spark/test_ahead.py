@@ -79,3 +79,7 @@ def test_a_topic_that_is_not_seen_is_an_error() -> None:
 def test_keys_have_a_schema_where_they_are_wanted() -> None:
     key = found("orders", includemetadata="true").key
     assert (found("orders").key, key and key.type.value) == (None, "int64")
+
+
+def test_a_topic_without_keys_needs_no_schema_of_keys() -> None:
+    assert found("SeveralKeys", prefix="p.", subscribe="p.points", includemetadata="true").key is None

@@ -72,6 +72,10 @@ def test_a_whole_configuration_keeps_the_case_of_its_keys(config: dict[str, obje
     assert {"a": "1", "B": "true"}.items() <= whole.items()
 
 
+def test_a_whole_configuration_has_no_options_of_the_data_source() -> None:
+    assert "set it as an option" in errors_of(config='{"includeMetadata": true}')["config"][0]
+
+
 def test_an_option_wins_over_the_same_key_of_the_configuration() -> None:
     keys = in_their_case({"connector.class": "orders", "apiKey": "1"}, {"apikey": "2"}, WORKER)
     assert keys == {"connector.class": "orders", "apiKey": "2"}
