@@ -80,13 +80,14 @@ def _struct(type_: pa.StructType, where: str) -> Check:
     known = frozenset(names)
 
     def check(value: Any) -> None:
-        if isinstance(value, tuple):  # as Arrow has it: values in the order of the fields
-            value = dict(zip(names, value, strict=False))
-        elif isinstance(value, list):  # pairs
-            value = dict(value)
-        if not isinstance(value, Mapping):
-            return
-        if not value.keys() <= known:
+        if type(value) is not dict:
+            if isinstance(value, tuple):  # as Arrow has it: values in the order of the fields
+                value = dict(zip(names, value, strict=False))
+            elif isinstance(value, list):  # pairs
+                value = dict(value)
+            elif not isinstance(value, Mapping):
+                return
+        if not known.issuperset(value):
             unknown = next(name for name in value if name not in known)
             text = f"it has a field `{where}{unknown}`, which its schema does not have"
             raise DataError(f"{text}: declare it, or leave it out")

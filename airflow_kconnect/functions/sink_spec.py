@@ -51,11 +51,16 @@ class SinkSpec:
 
 
 def taken(function: Callable[..., Any]) -> str:
-    """What the first parameter is. :raises TypeError: there is none."""
+    """What the first parameter is. :raises TypeError: there is none, or it is another library's frame."""
     first = first_parameter(function)
     if _is_spark_frame(function, first):
         return "frame"
     hint = hints_of(function).get(first)
+    if getattr(hint, "__name__", "") == "DataFrame":
+        other = f"{function.__name__}: `{first}` is a DataFrame of {hint.__module__.partition('.')[0]}"
+        raise TypeError(
+            f"{other}; take a pyarrow.Table, which has `to_pandas()`, list[dict], or a DataFrame of PySpark"
+        )
     if SinkRecord in (hint, *get_args(hint)):
         return "records"
     return "table" if getattr(hint, "__name__", "") == "Table" else "dicts"
@@ -69,7 +74,16 @@ def default_batch(takes: str) -> int:
 def _is_spark_frame(function: Callable[..., Any], name: str) -> bool:
     """Whether a parameter is a DataFrame of Spark: it may be imported for type checkers only, to do without Spark."""
     hint = function.__annotations__.get(name)
-    if isinstance(hint, str):
-        known = getattr(function, "__globals__", {})
-        hint = known.get("DataFrame", "pyspark") if hint.rpartition(".")[2] == "DataFrame" else None
-    return hint == "pyspark" or str(getattr(hint, "__module__", "")).startswith("pyspark.sql")
+    if not isinstance(hint, str):
+        return _is_of_spark(hint)
+    module, _, last = hint.rpartition(".")
+    if last != "DataFrame":
+        return False
+    root = module.partition(".")[0] or last
+    known = getattr(function, "__globals__", {})
+    return _is_of_spark(known[root]) if root in known else True
+
+
+def _is_of_spark(thing: Any) -> bool:
+    """A class or a module."""
+    return str(getattr(thing, "__module__", getattr(thing, "__name__", ""))).partition(".")[0] == "pyspark"

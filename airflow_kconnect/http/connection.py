@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.credentials.java_stores import Store
 from airflow_kconnect.functions.http import AnswerError, http_client
 from airflow_kconnect.http import keys
-from airflow_kconnect.registry.stores import Store
 from airflow_kconnect.registry.tls import trusting
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from airflow_kconnect.connect.config import (
@@ -19,8 +20,9 @@ from airflow_kconnect.connect.config import (
     nullable,
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connectors.visibility import ShownWith
+from airflow_kconnect.credentials.java_stores import JKS, TYPES
 from airflow_kconnect.registry.guarded import is_http
-from airflow_kconnect.registry.stores import JKS, TYPES
 
 LOGIN, STATIC_HEADER = "http.authorization.type", "http.headers.authorization"
 CONTENT_TYPE, MORE_HEADERS = "http.headers.content.type", "http.headers.additional"
@@ -44,6 +46,12 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     OAUTH2: (TOKEN_URL, CLIENT_ID, CLIENT_SECRET),
 }
 _HIGH, _MEDIUM, _LOW = Importance
+_OF_LOGINS: Mapping[str, tuple[str, ...]] = {
+    STATIC: (STATIC_HEADER,),
+    BASIC: (USER, PASSWORD),
+    API_KEY: (API_KEY_VALUE,),
+    OAUTH2: ("oauth2.",),
+}
 _TEXT = NonEmptyString()
 
 
@@ -75,7 +83,18 @@ URL: Validator = LambdaValidator(_url_problem)
 
 def define_connection(config: ConfigDef, *, retries: int) -> ConfigDef:
     """Add the keys. :param retries: the default of `max.retries`."""
-    return _define_transport(_define_oauth2(_define_login(config)), retries)
+    _define_transport(_define_oauth2(_define_login(config)), retries)
+    for login, prefixes in _OF_LOGINS.items():
+        show_with(config, LOGIN, login.__eq__, *prefixes)
+    return config
+
+
+def show_with(config: ConfigDef, key: str, uses: Callable[[str], bool], *prefixes: str) -> ConfigDef:
+    """Have forms show the keys with these prefixes only with certain values of another one."""
+    for name in config.keys:
+        if name.startswith(prefixes):
+            config.keys[name] = replace(config.keys[name], recommender=ShownWith(key, uses))
+    return config
 
 
 def _define_login(config: ConfigDef) -> ConfigDef:

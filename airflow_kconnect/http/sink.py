@@ -32,6 +32,7 @@ from airflow_kconnect.http.keys import (
     connection_problems,
     connection_warnings,
     define_connection,
+    show_with,
 )
 
 TARGET, WAIT_MS, DECIMALS = "http.url", "kafka.retry.backoff.ms", "decimal.format"
@@ -48,7 +49,7 @@ def sink_config() -> ConfigDef:
     """All keys of the sink's own."""
     config = ConfigDef().define(TARGET, Type.STRING, importance=_HIGH, documentation="Where records are sent, by POST.",
                                 validator=URL, example="https://example.com/orders")  # fmt: skip
-    return (
+    config = (
         define_connection(config, retries=1)
         .define(BATCHING, Type.BOOLEAN, False, _HIGH, "Whether a request has several records.")
         .define(BATCH_SIZE, Type.INT, 500, _MEDIUM, "The most records that a request has.",
@@ -71,6 +72,7 @@ def sink_config() -> ConfigDef:
                 "Whether the receiver does not mind to get a record twice, as it recognises the idempotency key, or "
                 "an id in the record. Then intervals can be replayed.", group=KCONNECT)
     )  # fmt: skip
+    return show_with(config, BATCHING, "true".__eq__, "batch.")
 
 
 class HttpSinkConnector(PollSinkConnector):

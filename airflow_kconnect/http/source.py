@@ -76,7 +76,8 @@ def source_config() -> ConfigDef:
         .define(pages.RECORD, Type.STRING, "/", _MEDIUM, "Where in an item of the list the record is.",
                 validator=_POINTER)
     )  # fmt: skip
-    return keys.define_connection(_define_paging(_define_records(config)), retries=4)
+    keys.define_connection(_define_paging(_define_records(config)), retries=4)
+    return keys.show_with(config, pages.PAGING, pages.ALL_AT_ONCE.__ne__, f"{pages.PAGING}.")
 
 
 def _define_records(config: ConfigDef) -> ConfigDef:

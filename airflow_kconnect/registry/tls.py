@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.registry.stores import JKS, PEM, TYPES, Store
+from airflow_kconnect.credentials.java_stores import JKS, PEM, TYPES, Store
 
 if TYPE_CHECKING:
     import ssl

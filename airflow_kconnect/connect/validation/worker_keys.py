@@ -42,6 +42,8 @@ from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, work
 PREVIEW_SOURCES = "kconnect.preview.sources"
 TABLE_FORMATS = "kconnect.table.formats.allowed"
 DLT_SOURCES = "kconnect.dlt.sources.allowed"
+SINGER_TAPS = "kconnect.singer.taps.allowed"
+AIRBYTE_SOURCES = "kconnect.airbyte.sources.allowed"
 CREATES_INTERNAL_TOPICS = "internal.topics.automatic.creation.enable"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -342,6 +344,20 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "Which sources of dlt connectors may name as `dlt.source`, besides `rest_api`, `sql_database` and `filesystem` "
         "that dlt brings along: modules (`my_sources`), functions (`my_sources:shop`), or `*` for any. A source is "
         "code that runs in the job.",
+    ).define(
+        SINGER_TAPS,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        "Which taps of Singer connectors may run: packages (`tap-github`), which are installed in any version and from "
+        "the usual index, requirements with an address exactly as they are, absolute paths of programs, or `*` for "
+        "any. The same goes for what connectors add to their environments. A tap is code that runs where the job does.",
+    ).define(
+        AIRBYTE_SOURCES,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        f"The same for sources of Airbyte connectors (`airbyte-source-github`), as `{SINGER_TAPS}` for taps.",
     ).define(
         PREVIEW_SOURCES,
         Type.BOOLEAN,

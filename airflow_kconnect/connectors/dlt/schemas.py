@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,11 +17,11 @@ from airflow_kconnect.connect.data import (
     TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
-    SchemaType,
     decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.dlt.values import plain
+from airflow_kconnect.connectors.rows import row_schema
 
 Columns = Mapping[str, Mapping[str, Any]]
 """The hints of a table's columns."""
@@ -51,8 +50,7 @@ def declared_schema(table: str, columns: Columns) -> ConnectSchema | None:
             return None
         needed = hints.get("primary_key") or not hints.get("nullable", True)
         fields.append(Field(name, schema if needed else schema.as_optional()))
-    struct = table if re.fullmatch(r"[A-Za-z_]\w*", table) else None
-    return ConnectSchema(SchemaType.STRUCT, name=struct, fields=tuple(fields)) if fields else None
+    return row_schema(table, tuple(fields)) if fields else None
 
 
 def _schema(hints: Mapping[str, Any]) -> ConnectSchema | None:
@@ -60,12 +58,6 @@ def _schema(hints: Mapping[str, Any]) -> ConnectSchema | None:
     if kind in ("decimal", "wei"):
         return decimal_schema(0 if kind == "wei" else hints.get("scale", _DECIMAL_SCALE))
     return _SCHEMAS.get(kind)
-
-
-def key_schema(value: ConnectSchema | None, names: list[str]) -> ConnectSchema | None:
-    """The struct of a table's key. :param value: that of its rows; None: schemaless, as is the key."""
-    fields = [] if value is None else [field for field in value.fields if field.name in names]
-    return ConnectSchema(SchemaType.STRUCT, fields=tuple(fields)) if fields else None
 
 
 class RowWriter:

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow_kconnect.clouds.aws import AwsLogin, aws_session
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.connect.validation.oauth_keys import AWS, PREFIX, PROVIDER
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session
 
 _LIFE_S = 900
 """What MSK accepts at most."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from airflow_kconnect.clouds.aws import AwsLogin, aws_session, data_loader
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session, data_loader
 from airflow_kconnect.places.errors import check_ca_file
 
 _MINUTE_S = 60

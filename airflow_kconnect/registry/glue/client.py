@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from airflow_kconnect.clouds.aws import AwsLogin, aws_session
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, in_one_line
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session
 from airflow_kconnect.registry.glue import keys
 from airflow_kconnect.registry.schema import RegisteredSchema, Schemas, UnknownSchemaError
 from airflow_kconnect.registry.wire import SchemaName

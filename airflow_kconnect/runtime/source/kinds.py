@@ -256,7 +256,7 @@ class PollKind(SourceKind):
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),
             headers=HeaderStage.of(converter_of(self._settings, "header")),
-            max_records=tuple(_share(left, count, n) for n in range(count)),
+            max_records=tuple(share_of(left, count, n) for n in range(count)),
             max_duration_s=max_duration_s,
             plan_id=work.plan.plan_id,
             at_offsets=self.commits_at_offsets,
@@ -281,6 +281,6 @@ class PollKind(SourceKind):
         return known
 
 
-def _share(max_records: int | None, count: int, n: int) -> int | None:
+def share_of(max_records: int | None, count: int, n: int) -> int | None:
     """How many records task n may deliver: at least one, else it would never get on."""
     return None if max_records is None else max(1, max_records // count + (n < max_records % count))

@@ -344,3 +344,17 @@ def test_a_replay_needs_a_receiver_that_does_not_mind() -> None:
 def test_a_dataset_has_no_login_and_no_query() -> None:
     (dataset,) = HttpSinkConnector.datasets({"http.url": "https://me:secret@h:8443/orders?key=secret"})
     assert json.dumps([dataset.namespace, dataset.name]) == '["https://h:8443", "/orders"]'
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        ({}, set()),
+        ({"http.authorization.type": "OAuth2"}, {"oauth2.client.id"}),
+        ({"batching.enabled": "true"}, {"batch.prefix"}),
+    ],
+)
+def test_a_form_shows_keys_that_count(keys: dict[str, str], shown: set[str]) -> None:
+    values = HttpSinkConnector.config().validate({"http.url": "http://h", **keys})
+    visible = {value.name for value in values if value.visible}
+    assert visible & {"oauth2.client.id", "batch.prefix", "kconnect.http.user"} == shown

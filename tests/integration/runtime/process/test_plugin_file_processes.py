@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.kafka import produce, read_values
 from tests.support.spark.jobs import start_job
+from tests.support.spark.spark_master import SparkCluster
 
 NATIVE = '''
 import pathlib
@@ -156,19 +157,30 @@ ON_SPARK, BY_SPARK_SUBMIT, FORKED = "session", "spark-submit", "forked"
 RunOf = Callable[..., None]
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
+    started = SparkCluster(tmp_path_factory.mktemp("spark-cluster"))
+    try:
+        started.start()
+        yield started
+    finally:
+        started.stop()
+
+
 @pytest.fixture
 def run_of(worker_props: dict[str, str], spark: SparkSession, tmp_path: Path) -> RunOf:
-    """`run_of(path, connector, **keys)`: a run of a class of the file, here or as a job of its own."""
+    """`run_of(path, connector, keys)`: a run of a class of the file, here or as a job of its own."""
     file = tmp_path / f"{unique('native').replace('-', '_')}.py"
     file.write_text(NATIVE)
     registry().add(PluginFile.read(file))
 
-    def make(path: str, connector: str, keys: dict[str, str]) -> None:
+    def make(path: str, connector: str, keys: dict[str, str], on: SparkCluster | None = None) -> None:
         config = {"name": unique("native"), "connector.class": f"{file.stem}.{connector}", **STRINGS, **keys}
         if path == ON_SPARK:
             run(RunSpec(config, worker_props), spark)
             return
-        job = start_job(config, worker_props, tmp_path / "job", spark_submit=path == BY_SPARK_SUBMIT)
+        where: dict[str, Any] = {} if on is None else {"master": on.url, "conf": on.conf(tmp_path)}
+        job = start_job(config, worker_props, tmp_path / "job", spark_submit=path == BY_SPARK_SUBMIT, **where)
         assert job.wait() == 0, job.text()
 
     return make
@@ -201,3 +213,13 @@ def test_a_native_sink_of_a_file_writes(
     produce(bootstrap, name, [b"a", b"b"])
     run_of(path, "Written", {"topics": name, "folder": str(folder), **more})
     assert [file.read_text() for file in folder.iterdir()] == ["a\nb\n"]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("connector", ["Numbers", "SparkNumbers"])
+def test_executors_of_a_cluster_have_the_file(
+    connector: str, cluster: SparkCluster, run_of: RunOf, topic: Any, bootstrap: str
+) -> None:
+    name = topic()
+    run_of(BY_SPARK_SUBMIT, connector, {"topic": name, "end": "3"}, on=cluster)
+    assert read_values(bootstrap, name) == [b"0", b"1", b"2"]

@@ -1,1 +1,0 @@
-"""Logins to clouds that several rooms share."""
