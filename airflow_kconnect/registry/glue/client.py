@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,7 @@ _UNAVAILABLE = frozenset(
         "TooManyRequestsException",
     )
 )
+_LOGIN = re.compile(r"//[^/@\s\"]*@")
 _NO_BOTOCORE = "needs the package botocore: pip install 'airflow-kconnect[glue]'"
 _log = logging.getLogger(__name__)
 
@@ -98,7 +100,9 @@ class GlueRegistry(Schemas):
                 return None
             raise UnknownSchemaError(f"{error}. Register it, or set `{self._prefix}{keys.AUTO}` to true") from error
         # A version that was refused stays there: Glue answers with the reason when it is registered again.
-        return self._settled(name, answer) if answer.get("Status") in (_AVAILABLE, _PENDING) else None
+        if self._values[keys.AUTO] and answer.get("Status") not in (_AVAILABLE, _PENDING):
+            return None
+        return self._settled(name, answer)
 
     def _made(self, name: str, schema: RegisteredSchema, topic: str) -> UUID:
         try:
@@ -176,7 +180,7 @@ class GlueRegistry(Schemas):
         from botocore.config import Config
 
         values = self._values
-        proxy = values["proxyUrl"]
+        proxy = values["proxyUrl"].value if values["proxyUrl"] else None
         config = Config(
             connect_timeout=values["http.connect.timeout.ms"] / 1000,
             read_timeout=values["http.read.timeout.ms"] / 1000,
@@ -218,7 +222,7 @@ class GlueRegistry(Schemas):
         try:
             yield
         except (ConnectionError, HTTPClientError, CredentialRetrievalError, MetadataRetrievalError) as error:
-            raise self._unavailable(what, error) from error
+            raise self._unavailable(what, _safe_text(error)) from None  # its text may have a login
         except ClientError as error:
             raise self._answered(what, error) from error
         except NoRegionError as error:
@@ -235,10 +239,10 @@ class GlueRegistry(Schemas):
         except BotoCoreError as error:
             raise ConfigError({self._prefix.rstrip("."): [f"cannot ask Glue for {what}: {error}"]}) from error
 
-    def _unavailable(self, what: str, error: Exception) -> RetriableError:
+    def _unavailable(self, what: str, problem: str) -> RetriableError:
         return RetriableError(
-            f"AWS Glue is unavailable ({what}): {error}. Check `{self._prefix}{keys.REGION}` and the network, then run"
-            " again"
+            f"AWS Glue is unavailable ({what}): {problem}. Check `{self._prefix}{keys.REGION}` and the network, then"
+            " run again"
         )
 
     def _answered(self, what: str, error: Any) -> Exception:
@@ -247,7 +251,7 @@ class GlueRegistry(Schemas):
         code, status = said.get("Code", ""), error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
         text = f"{code}: {said['Message']}" if "Message" in said else in_one_line(error)
         if status >= 500 or code in _UNAVAILABLE:
-            return self._unavailable(what, error)
+            return self._unavailable(what, text)
         if error.operation_name == "AssumeRole":
             return ConfigError({f"{self._prefix}{keys.ROLE}": [f"cannot be assumed: {text}"]})
         where = f"AWS Glue in {self._region}"
@@ -259,6 +263,15 @@ class GlueRegistry(Schemas):
             return DataError(f"{where} rejects {what}: {text}")
         refused = f"{where} refuses {error.operation_name} of {what}: {text}"
         return ConfigError({self._prefix.rstrip("."): [refused]})
+
+
+def _safe_text(error: Any) -> str:
+    """What an error of the connection says, without logins."""
+    from botocore.exceptions import HTTPClientError
+
+    if type(error) is HTTPClientError:  # its text may quote what was to be sent, a token too
+        return f"{type(error.kwargs.get('error', error)).__name__} before there was an answer"
+    return _LOGIN.sub("//", str(error))
 
 
 class _ExistsError(DataError):

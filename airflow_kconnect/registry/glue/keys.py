@@ -12,6 +12,7 @@ from typing import Any
 from airflow_kconnect.connect.config import (
     ConfigDef,
     Importance,
+    Password,
     Range,
     Type,
     ValidString,
@@ -104,10 +105,10 @@ def _place(config: ConfigDef) -> None:
     )
     config.define(
         "proxyUrl",
-        Type.STRING,
+        Type.PASSWORD,
         None,
         Importance.LOW,
-        "URL of a proxy for requests to Amazon.",
+        "URL of a proxy for requests to Amazon; it may have user and password.",
         validator=nullable(_check_url),
     )
 
@@ -195,5 +196,5 @@ def _check_name(name: str, value: Any) -> None:
 
 
 def _check_url(name: str, value: Any) -> None:
-    if not is_http(value):
+    if not is_http(value.value if isinstance(value, Password) else value):
         raise invalid(name, "...", NOT_HTTP)

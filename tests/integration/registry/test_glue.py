@@ -114,6 +114,17 @@ class TestWriting:
         with pytest.raises(UnknownSchemaError, match=r"`value\.converter\.schemaAutoRegistrationEnabled` to true"):
             _registry(aws).version(unique("orders"), _avro(TEXT), "t")
 
+    def test_without_registration_a_version_that_glue_has_refused_is_not_registered_again(
+        self, aws: Glue, failed: Fault
+    ) -> None:
+        name = unique("orders")
+        aws.register(name, ORDER)
+        aws.proxy.seen.clear()
+
+        with aws.proxy.fault("GetSchemaByDefinition", failed), pytest.raises(DataError, match="it is FAILURE"):
+            _registry(aws).version(name, _avro(TEXT), "t")
+        assert aws.proxy.seen == ["GetSchemaByDefinition"]
+
     def test_what_another_run_has_created_meanwhile_is_used(self, aws: Glue) -> None:
         name = unique("orders")
         version = aws.register(name, ORDER)
@@ -207,6 +218,21 @@ class TestErrors:
 
         with pytest.raises(RetriableError, match=r"Check `value\.converter\.region`"):
             GlueRegistry(values, "value.converter.").schema(UNKNOWN)
+
+    def test_a_token_that_cannot_be_sent_is_not_shown(self, aws: Glue, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("AWS_SESSION_TOKEN", f"{SECRET}\nx")
+
+        with pytest.raises(RetriableError) as caught:
+            _registry(aws).schema(UNKNOWN)
+        assert SECRET not in str(caught.value)
+        assert caught.value.__cause__ is None
+
+    def test_the_login_of_a_proxy_is_not_shown(self, aws: Glue) -> None:
+        proxy = f"http://user:{SECRET}@{LOOPBACK}:{free_port()}"
+
+        with pytest.raises(RetriableError, match="proxy") as caught:
+            _registry(aws, proxyUrl=proxy).schema(UNKNOWN)
+        assert SECRET not in str(caught.value)
 
     @pytest.mark.parametrize("code", ["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"])
     def test_a_refusal_names_what_was_refused_and_no_secret(self, aws: Glue, code: str) -> None:
