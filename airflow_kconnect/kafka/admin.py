@@ -66,7 +66,7 @@ class KafkaAdmin:
 
     def __init__(self, config: Mapping[str, Any], timeout_s: float = 20.0) -> None:
         self._servers = str(config.get("bootstrap.servers", ""))
-        self._timeout_s = timeout_s
+        self._timeout_s = self._coordinator_timeout_s = timeout_s
         self._errors: list[KafkaError] = []
         self._groups_with_coordinator: set[str] = set()
         self._client = admin_client({**config, "error_cb": self._errors.append})
@@ -275,12 +275,26 @@ class KafkaAdmin:
         return self._settled(doing, ask)
 
     def group_state(self, group: str) -> GroupState:
-        """The state of a consumer group; one that does not exist is dead."""
+        """The state of a consumer group; one that does not exist is dead.
+
+        :raises RetriableError: no broker coordinates it in time, or none answers.
+        """
+        doing, timeout_s = f"looking up consumer group {group}", self._coordinator_timeout_s
 
         def ask() -> GroupState:
-            return state_in(self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group])
+            return state_in(self._client.describe_consumer_groups([group], request_timeout=timeout_s)[group])
 
-        return self._settled(f"looking up consumer group {group}", ask)
+        try:
+            return self._settled(doing, ask, timeout_s)
+        except RetriableError as error:
+            assert isinstance(error.__cause__, KafkaException)
+            cause = error_of(error.__cause__)
+            if cause.code() != KafkaError._TIMED_OUT and not is_not_yet(cause):
+                raise
+            raise RetriableError(
+                f"{doing}: no broker coordinates it after {timeout_s:g} s. A new cluster creates `__consumer_offsets`"
+                " first; it cannot if `offsets.topic.replication.factor` is more than the number of its brokers"
+            ) from error
 
     def committed(self, group: str, topic_partitions: Collection[TopicPartition]) -> dict[TopicPartition, Committed]:
         """What a consumer group has committed for these partitions; empty if there is no such group.
@@ -315,9 +329,12 @@ class KafkaAdmin:
 
         return self._settled(f"reading the offsets of group {group}", ask)
 
-    def _settled(self, doing: str, request: Callable[[], _T]) -> _T:
-        """The answer to a request, retried while the cluster is still propagating what is new."""
-        deadline = time.monotonic() + self._timeout_s
+    def _settled(self, doing: str, request: Callable[[], _T], timeout_s: float | None = None) -> _T:
+        """The answer to a request, retried while the cluster is still propagating what is new.
+
+        :param timeout_s: for how long; that of one request if not given.
+        """
+        deadline = time.monotonic() + (timeout_s or self._timeout_s)
         without_leaders = False
         while True:
             try:
