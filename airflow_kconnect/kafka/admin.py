@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -37,6 +38,10 @@ _KEY_OF = {
     KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
     KafkaError.INVALID_PARTITIONS: "partitions",
 }
+CLIENT_TIMEOUT_S = 600.0
+"""The client's own limit where it looks for the coordinator of a group; longer than anyone waits for the answer, since
+librdkafka aborts the process if it finds a coordinator after it has given up.
+"""
 _LONGEST_TRANSACTION_MS = 900_000
 _NO_ID = "A" * 22
 
@@ -282,7 +287,8 @@ class KafkaAdmin:
         doing, timeout_s = f"looking up consumer group {group}", self._coordinator_timeout_s
 
         def ask() -> GroupState:
-            return state_in(self._client.describe_consumer_groups([group], request_timeout=timeout_s)[group])
+            future = self._client.describe_consumer_groups([group], request_timeout=CLIENT_TIMEOUT_S)[group]
+            return state_in(future, timeout_s)
 
         try:
             return self._settled(doing, ask, timeout_s)
@@ -323,9 +329,9 @@ class KafkaAdmin:
 
         def ask() -> dict[TopicPartition, Committed]:
             futures = self._client.list_consumer_group_offsets(
-                [request], require_stable=require_stable, request_timeout=self._timeout_s
+                [request], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
             )
-            return committed_in(futures[group])
+            return committed_in(futures[group], self._timeout_s)
 
         return self._settled(f"reading the offsets of group {group}", ask)
 
@@ -348,10 +354,17 @@ class KafkaAdmin:
                 time.sleep(0.05)
 
 
-def state_in(future: Future[Any]) -> GroupState:
-    """The state of a group, in the answer to a request. :raises KafkaException: the broker does not give it."""
+def _answer(future: Future[Any], timeout_s: float) -> Any:
     try:
-        answer = future.result()
+        return future.result(max(timeout_s, 0))
+    except FutureTimeoutError as error:
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from error
+
+
+def state_in(future: Future[Any], timeout_s: float) -> GroupState:
+    """The state of a group, in the answer to a request. :raises KafkaException: the broker does not give it in time."""
+    try:
+        answer = _answer(future, timeout_s)
     except KafkaException as error:
         if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
             return GroupState("DEAD", 0, True)
@@ -359,9 +372,12 @@ def state_in(future: Future[Any]) -> GroupState:
     return GroupState(answer.state.name, len(answer.members), answer.is_simple_consumer_group)
 
 
-def committed_in(future: Future[Any]) -> dict[TopicPartition, Committed]:
-    """What a group has committed, in the answer to a request. :raises KafkaException: the broker does not give it."""
-    answer = future.result().topic_partitions
+def committed_in(future: Future[Any], timeout_s: float) -> dict[TopicPartition, Committed]:
+    """What a group has committed, in the answer to a request.
+
+    :raises KafkaException: the broker does not give it in time.
+    """
+    answer = _answer(future, timeout_s).topic_partitions
     if refused := next((tp.error for tp in answer if tp.error), None):
         raise KafkaException(refused)
     return {
