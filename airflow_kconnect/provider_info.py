@@ -64,6 +64,9 @@ def _connection_type() -> dict[str, Any]:
             "sasl_mechanism": _field(
                 "SASL mechanism", enum=["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER"]
             ),
+            "oauth_provider": _field(
+                "Token provider", "For OAUTHBEARER: whose identity logs in", enum=["aws_msk_iam", "azure", "gcp"]
+            ),
             "ssl_ca": _field(
                 "SSL CA certificates", "A path on Spark's machines, or the text (PEM)", format="multiline"
             ),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.conformance.findings import Verdict
     from airflow_kconnect.conformance.runs import Ended
     from airflow_kconnect.connect.connector.base import Connector
+    from airflow_kconnect.functions.decorated import Decorated
     from airflow_kconnect.local.broker import EmbeddedBroker
 
 _SECONDS = 180.0
@@ -79,7 +80,10 @@ class Conforms(Protocol):
     """Makes the checks of `kconnect conformance`."""
 
     def __call__(
-        self, connector: type[Connector] | str, harness: type[SourceHarness] | type[SinkHarness], *only: str
+        self,
+        connector: type[Connector] | Decorated[..., Any] | str,
+        harness: type[SourceHarness] | type[SinkHarness],
+        *only: str,
     ) -> Verdict:
         """The verdict. A check that fails is a failure of the test. :param only: names of checks; none: all."""
 
@@ -164,7 +168,9 @@ def conforms(kconnect_worker: dict[str, str], tmp_path: Path) -> Conforms:
     from airflow_kconnect.conformance.suite import checks_of, examined
 
     def check(
-        connector: type[Connector] | str, harness: type[SourceHarness] | type[SinkHarness], *only: str
+        connector: type[Connector] | Decorated[..., Any] | str,
+        harness: type[SourceHarness] | type[SinkHarness],
+        *only: str,
     ) -> Verdict:
         subject = Subject.of(connector, tmp_path)
         lab = Lab(subject, harness, kconnect_worker, tmp_path)

@@ -64,6 +64,7 @@ from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
     DATE,
+    DATE_SCHEMA,
     DECIMAL,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
@@ -73,11 +74,14 @@ from airflow_kconnect.connect.data import (
     SCHEMALESS,
     STRING_SCHEMA,
     TIME,
+    TIME_SCHEMA,
     TIMESTAMP,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
     Shape,
+    decimal_schema,
     struct,
 )
 from airflow_kconnect.connect.error_cells import RecordError, error_cell, with_exception
@@ -94,6 +98,7 @@ from airflow_kconnect.connect.frame import ABSENT, BatchFrame, ExpectedObjects, 
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.converters.base import (
     NO_HINTS,
@@ -114,7 +119,8 @@ from airflow_kconnect.converters.types import spark_type
 from airflow_kconnect.functions.http import http_client
 from airflow_kconnect.functions.positions import State
 from airflow_kconnect.functions.sink import sink
-from airflow_kconnect.functions.source import Record, source
+from airflow_kconnect.functions.source import source
+from airflow_kconnect.functions.source_spec import Record
 from airflow_kconnect.functions.transform import transform
 from airflow_kconnect.transforms.base import (
     Change,
@@ -138,6 +144,7 @@ __all__ = [
     "BOOLEAN_SCHEMA",
     "BYTES_SCHEMA",
     "DATE",
+    "DATE_SCHEMA",
     "DECIMAL",
     "FLOAT64_SCHEMA",
     "INT32_SCHEMA",
@@ -150,6 +157,8 @@ __all__ = [
     "STRING_SCHEMA",
     "TIME",
     "TIMESTAMP",
+    "TIMESTAMP_SCHEMA",
+    "TIME_SCHEMA",
     "UNKNOWN_SHAPE",
     "BatchEncoder",
     "BatchFrame",
@@ -226,6 +235,8 @@ __all__ = [
     "SplitWriter",
     "State",
     "Tidied",
+    "Token",
+    "TokenProvider",
     "TopicPartition",
     "TransactionContext",
     "Transformation",
@@ -238,6 +249,7 @@ __all__ = [
     "WorkerConfig",
     "all_of",
     "converter_config",
+    "decimal_schema",
     "decode_as_one_shape",
     "error_cell",
     "failed",

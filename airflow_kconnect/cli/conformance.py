@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from airflow_kconnect.conformance.findings import Finding, Verdict
     from airflow_kconnect.conformance.lab import HarnessOf, Lab
 
-_STYLES = {"passed": "green", "failed": "bold red", "skipped": "dim"}
+_MAY = {"full_read": "at_least_once, by a full read: each run writes everything again"}
+_STYLES = {"passed": "green", "failed": "bold red", "does not apply": "dim"}
 
 
 def conformance(
@@ -81,9 +82,9 @@ def conformance(
     schemas, and whether they deliver the same again from each of their offsets.
 
     With a configuration alone a source has the data it has, and what an undisturbed run delivers is expected; checks
-    that need more are skipped, and say so. A harness adds data, and for a sink reads back what has arrived.
+    that need more do not apply, and say so. A harness adds data, and for a sink reads back what has arrived.
 
-    Exit codes: 0 all checks passed or were skipped; 1 one failed, or the arguments are wrong; 3 Kafka is unavailable.
+    Exit codes: 0 no check failed; 1 one failed, or the arguments are wrong; 3 Kafka is unavailable.
     """
     from airflow_kconnect.conformance.lab import Lab
     from airflow_kconnect.conformance.subject import Subject
@@ -116,7 +117,7 @@ def _verdict(lab: Lab, checks: Sequence[Check], console: Console) -> Verdict:
 
 
 def _line(finding: Finding) -> Text:
-    return Text.assemble((f"{finding.status:7} ", _STYLES[finding.status]), finding.check)
+    return Text.assemble((f"{finding.status:14} ", _STYLES[finding.status]), finding.check)
 
 
 def _harness_of(config: Path | None, harness: str | None) -> HarnessOf:
@@ -162,5 +163,7 @@ def _show(console: Console, verdict: Verdict) -> None:
     for finding in verdict.findings:
         table.add_row(finding.check, Text(finding.status, style=_STYLES[finding.status]), Text(finding.text))
     console.print(table)
-    may = "too little was checked to say" if verdict.may is None else f"it may claim {verdict.may}"
+    may = (
+        "too little was checked to say" if verdict.may is None else f"it may claim {_MAY.get(verdict.may, verdict.may)}"
+    )
     console.print(Text(f"It claims {verdict.claims}: {may}."), soft_wrap=True)

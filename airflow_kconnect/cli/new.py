@@ -18,7 +18,7 @@ def new(
     ],
     into: Annotated[Path, typer.Option(metavar="DIR", help="The folder in which its folder is made.")] = Path(),
 ) -> None:
-    """Write a package with a connector or a transformation: typed, with tests that pass, and with CI.
+    """Write a package with a connector or a transformation, a function: typed, with tests that pass, and with CI.
 
     Examples: `kconnect new source orders`, `kconnect new sink lake-sink --into ~/src`
 

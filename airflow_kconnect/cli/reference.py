@@ -29,6 +29,7 @@ _ANY_GROUP = "GROUP"
 
 # How the titles of connectors write what class names write otherwise.
 _WORDS = {
+    "Http": "HTTP",
     "Jdbc": "JDBC",
     "AzureBlobStorage": "Azure Blob",
     "Gcs": "GCS",

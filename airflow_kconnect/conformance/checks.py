@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from airflow_kconnect.conformance.findings import Broken, Finding, Passed, Skipped, Status
+from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Finding, Passed, Status
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.connect.errors import ConnectError, in_one_line
 
@@ -26,15 +26,15 @@ class Check:
     def _found(self, lab: Lab) -> Finding:
         try:
             passed = self.look(lab)
-        except Skipped as skipped:
-            return Finding(self.name, Status.SKIPPED, str(skipped))
+        except DoesNotApply as reason:
+            return Finding(self.name, Status.DOES_NOT_APPLY, f"because {reason}")
         except Broken as broken:
             return Finding(self.name, Status.FAILED, str(broken), broken.missing, broken.doubled)
         except ConnectError:
             raise
         except Exception as error:  # the harness and the class are the user's code
             return Finding(self.name, Status.FAILED, f"the connector or its harness raised {in_one_line(error)}")
-        return Finding(self.name, Status.PASSED, passed.text, doubled=passed.doubled)
+        return Finding(self.name, Status.PASSED, passed.text, doubled=passed.doubled, full_read=passed.full_read)
 
 
 def chosen(checks: tuple[Check, ...], only: list[str]) -> tuple[Check, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.conformance.findings import Broken, Passed, Skipped
+from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Passed
 from airflow_kconnect.conformance.harness import Failure, has
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_RETRIABLE
@@ -20,7 +20,7 @@ def failures(lab: Lab) -> Passed:
     """Each kind of failure has its exit code, and the next run moves everything."""
     with lab.trial() as trial:
         if not has(trial.harness, "fail"):
-            raise Skipped("the connector cannot be made to fail: give the harness the method `fail`")
+            raise DoesNotApply("the connector cannot be made to fail: give the harness the method `fail`")
         for failure, code in _CODES.items():
             trial.harness.fail(failure)
             ended = trial.attempt()

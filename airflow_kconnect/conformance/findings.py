@@ -1,4 +1,4 @@
-"""What checks find: passed, failed or skipped, and why; and what a connector may claim after all of them."""
+"""What checks find, and why: passed, failed or does not apply; and what a connector may claim after all of them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class Guarantee(StrEnum):
 
     EXACTLY_ONCE = "exactly_once"
     AT_LEAST_ONCE = "at_least_once"
+    FULL_READ = "full_read"
+    """At least once, and each run reads and writes everything again: nothing says where the last one has ended."""
     NOTHING = "nothing"
 
 
@@ -33,7 +35,7 @@ class Status(StrEnum):
 
     PASSED = "passed"
     FAILED = "failed"
-    SKIPPED = "skipped"
+    DOES_NOT_APPLY = "does not apply"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Finding:
     :param text: one sentence: what was found, and what to do if it failed.
     :param missing: how many records have not arrived.
     :param doubled: how many have arrived more often than they should.
+    :param full_read: whether it was seen that each run writes everything again.
     """
 
     check: str
@@ -50,6 +53,7 @@ class Finding:
     text: str
     missing: int = 0
     doubled: int = 0
+    full_read: bool = False
 
 
 class Broken(Exception):
@@ -60,16 +64,20 @@ class Broken(Exception):
         self.missing, self.doubled = missing, doubled
 
 
-class Skipped(Exception):
-    """A check is not possible; the text says why, and what would make it possible."""
+class DoesNotApply(Exception):
+    """A check says nothing about the connector; the text says why, and what would make it possible."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """A check has passed. :param doubled: how many records came twice, where that is allowed."""
+    """A check has passed.
+
+    :param doubled: how many records came twice, where that is allowed. :param full_read: as in `Finding`.
+    """
 
     text: str
     doubled: int = 0
+    full_read: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,8 @@ class Verdict:
         failed = [finding for finding in found if finding.status is Status.FAILED]
         if any(finding.missing for finding in failed) or any(finding.check in _BASICS for finding in failed):
             may: Guarantee | None = Guarantee.NOTHING
+        elif any(finding.full_read for finding in found):
+            may = Guarantee.FULL_READ
         elif any(finding.doubled for finding in found) or failed:
             may = Guarantee.AT_LEAST_ONCE
         else:

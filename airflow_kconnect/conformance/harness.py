@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,7 +47,7 @@ class Arrived:
         return value
 
 
-class Harness:
+class Harness(ABC):
     """A connector under test, with data of its own. A new object is made for each check.
 
     :param folder: empty, for files; removed after the check.
@@ -56,9 +57,9 @@ class Harness:
     def __init__(self, folder: Path, topic: str) -> None:
         self.folder, self.topic = folder, topic
 
+    @abstractmethod
     def config(self) -> Mapping[str, Any]:
         """The configuration, without `name` and `connector.class`. Called once, before anything else."""
-        raise NotImplementedError
 
     @cached_property
     def configured(self) -> Mapping[str, Any]:
@@ -79,7 +80,7 @@ class SourceHarness(Harness):
     def add(self, count: int) -> None:
         """Put this many more records into the source. The same calls add the same records, each time.
 
-        Without this method the source has what it has, and checks that need new data are skipped.
+        Without this method the source has what it has, and checks that need new data do not apply.
         """
         raise NotImplementedError
 

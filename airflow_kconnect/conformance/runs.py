@@ -79,7 +79,7 @@ class Job:
         return self._ended(code)
 
     def wait_for_failpoint(self, limit_s: float) -> bool:
-        """Whether it stands at its failpoint; False if it has ended before, or has not come there within this time."""
+        """Whether it stands at its failpoint; False if it has ended before, or has not reached it within this time."""
         deadline = time.monotonic() + limit_s
         while not self.reached.exists():
             if self.process.poll() is not None or time.monotonic() >= deadline:

@@ -6,9 +6,9 @@ import json
 
 from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.failing import failures
-from airflow_kconnect.conformance.findings import Broken, Passed, Skipped
+from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Passed
 from airflow_kconnect.conformance.harness import has, has_schemas
-from airflow_kconnect.conformance.lab import RECORDS, Lab, SinkTrial, Trial
+from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.run_checks import (
     bounds,
     each_record,
@@ -17,6 +17,7 @@ from airflow_kconnect.conformance.run_checks import (
     second_run,
     two_runs,
 )
+from airflow_kconnect.conformance.trials import RECORDS, SinkTrial, Trial
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_OK
 
 _LARGE = 10_000_000
@@ -73,7 +74,9 @@ def _texts(lab: Lab, texts: list[str | None], what: str) -> Passed:
         trial.run()
         passed = trial.judged(f"with {what}")
         if not sink.knows_texts:
-            raise Skipped(f"{passed.text}, but texts are not known: let `arrived` give objects with `id` and `text`")
+            raise DoesNotApply(
+                f"{passed.text}, but texts are not known: let `arrived` give objects with `id` and `text`"
+            )
         return passed
 
 
@@ -116,9 +119,9 @@ def schema_change(lab: Lab) -> Passed:
     with lab.trial() as trial:
         sink = _sink(trial)
         if has(sink.sink, "record") or not has_schemas(sink.sink.configured):
-            raise Skipped("the values of this configuration have no schema that the kit could change")
+            raise DoesNotApply("the values of this configuration have no schema that the kit could change")
         sink.add_texts(["a", "b", "c"], changed=_with_a_field)
-        return _taken_or_refused(trial, "a field more in later records")
+        return _taken_or_refused(trial, "an additional field in later records")
 
 
 def _with_a_field(key: bytes | None, value: bytes | None) -> tuple[bytes | None, bytes | None]:

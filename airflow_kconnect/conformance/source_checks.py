@@ -10,8 +10,8 @@ from typing import Any
 
 from airflow_kconnect.conformance.checks import Check
 from airflow_kconnect.conformance.failing import failures
-from airflow_kconnect.conformance.findings import Broken, Difference, Passed, Skipped
-from airflow_kconnect.conformance.lab import RECORDS, Lab
+from airflow_kconnect.conformance.findings import Broken, Difference, DoesNotApply, Passed
+from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.run_checks import (
     bounds,
     each_record,
@@ -20,8 +20,9 @@ from airflow_kconnect.conformance.run_checks import (
     second_run,
     two_runs,
 )
+from airflow_kconnect.conformance.trials import RECORDS
 
-_NO_ADD = "needs new data: give the harness the method `add`"
+_NO_ADD = "the source gets no new data: give the harness the method `add`"
 
 POINTS = {
     "after-reading-offsets": "before anything is read",
@@ -61,7 +62,7 @@ def empty(lab: Lab) -> Passed:
     """A run of a source without records succeeds, and a source that fills up later is read."""
     with lab.trial(0) as trial:
         if not trial.grows:
-            raise Skipped(_NO_ADD)
+            raise DoesNotApply(_NO_ADD)
         if written := trial.run().written:
             raise Broken(f"a run of an empty source wrote {written} records: those must come from `add`")
         trial.add(RECORDS)
@@ -70,7 +71,7 @@ def empty(lab: Lab) -> Passed:
 
 
 def bounded_time(lab: Lab) -> Passed:
-    """A run that has no time left still gets on, and ends."""
+    """A run that has no time left still ends, and loses nothing."""
     with lab.trial() as trial:
         begun_s = time.monotonic()
         trial.run({"kconnect.max.duration.ms": "1"})

@@ -15,6 +15,7 @@ from typing import Any
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.connect.plugins import CONNECTORS, registry
+from airflow_kconnect.functions.decorated import Decorated
 
 
 def loaded(text: str, option: str) -> Any:
@@ -57,8 +58,8 @@ class Subject:
     path: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: str | type[Connector], folder: Path) -> Subject:
-        """An installed connector by its name, `module:Name`, `file.py:Name`, or the class itself.
+    def of(cls, given: str | type[Connector] | Decorated[..., Any], folder: Path) -> Subject:
+        """An installed connector by its name, `module:Name`, `file.py:Name`, the class itself, or a decorated function.
 
         :param folder: gets what makes a class known that is not installed.
         :raises ConfigError: there is no such class, or it is not a connector.

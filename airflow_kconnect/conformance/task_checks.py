@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.findings import Broken, Guarantee, Passed, Skipped
+from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Guarantee, Passed
 from airflow_kconnect.conformance.harness import Arrived, Harness, SourceHarness, has, has_schemas
-from airflow_kconnect.conformance.lab import Lab, Trial
+from airflow_kconnect.conformance.lab import Lab
+from airflow_kconnect.conformance.trials import Trial
 from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import ConnectSchema, Shape
@@ -43,7 +44,7 @@ class Polled:
 @contextmanager
 def _connector(lab: Lab) -> Iterator[tuple[Trial, PollSourceConnector]]:
     if not issubclass(lab.subject.connector, PollSourceConnector):
-        raise Skipped("is about tasks of Python sources")
+        raise DoesNotApply("the connector has no tasks in Python")
     with lab.trial() as trial:
         connector = lab.subject.connector(trial.props)
         if lab.subject.connector.learn is not PollSourceConnector.learn:
@@ -156,14 +157,14 @@ def same_again(lab: Lab) -> Passed:
                 if record.source_partition is None or record.source_offset is None:
                     if connector.commits_at_offsets():
                         continue
-                    raise Skipped("its records have no offsets")
+                    raise DoesNotApply("its records have no offsets")
                 reached[partition_identity(record.source_partition)] = dict(record.source_offset)
                 offset = json.dumps(record.source_offset)
                 again = _polled(connector, props, json.loads(json.dumps(reached)))
                 _same(again, first, number, f"after {offset}", identity)
                 tried += 1
     if not tried:
-        raise Skipped("its records have no offsets")
+        raise DoesNotApply("its records have no offsets")
     return Passed(f"tasks that start after each of {tried} offsets deliver the next record")
 
 
@@ -179,7 +180,7 @@ def _identity_of(harness: Harness) -> Identity:
             return harness.identity(Arrived(record.topic, key, value))
         except Exception as error:  # it may read what another converter writes
             text = "the harness' `identity` cannot read records in JSON"
-            raise Skipped(f"{text}: {in_one_line(error)}") from error
+            raise DoesNotApply(f"{text}: {in_one_line(error)}") from error
 
     return identity
 

@@ -91,8 +91,16 @@ INT64_SCHEMA = ConnectSchema(SchemaType.INT64)
 FLOAT64_SCHEMA = ConnectSchema(SchemaType.FLOAT64)
 STRING_SCHEMA = ConnectSchema(SchemaType.STRING)
 BYTES_SCHEMA = ConnectSchema(SchemaType.BYTES)
+DATE_SCHEMA = ConnectSchema(SchemaType.INT32, name=DATE, version=1)
+TIME_SCHEMA = ConnectSchema(SchemaType.INT32, name=TIME, version=1)
+TIMESTAMP_SCHEMA = ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)
 OPTIONAL_STRING_SCHEMA = STRING_SCHEMA.as_optional()
 OPTIONAL_BYTES_SCHEMA = BYTES_SCHEMA.as_optional()
+
+
+def decimal_schema(scale: int) -> ConnectSchema:
+    """Of decimals. :param scale: digits after the point."""
+    return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": str(scale)})
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Plug-ins that are a file: connectors and transformations without a package, found in the file's text.
 
 A file is read to learn which plug-ins it has. It is executed when one of them is used: here, and in each process that
-is sent an object with `carrying`.
+gets an object that was pickled with `carrying`, or imports it as a module that Spark has copied.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.abc import SourceLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 
@@ -41,8 +41,6 @@ _BASES = {
 }
 
 _EXECUTING = threading.RLock()
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,11 @@ class PluginFile:
             raise ConfigError({"plugin": [text]}) from error
         except (ValueError, RecursionError) as error:
             raise ConfigError({"plugin": [f"{self.path} is not Python: {in_one_line(error)}"]}) from error
-        found = ((node.name, group) for node in tree.body for group in _groups(node))  # type: ignore[attr-defined]
-        return dict(found)
+        found: dict[str, str] = {}
+        for node in tree.body:  # a class may have one of the file above it as its base
+            if (group := _group(node, {**_BASES, **found})) is not None:
+                found[node.name] = group  # type: ignore[attr-defined]
+        return found
 
     def entry_points(self) -> Iterator[tuple[str, FileEntryPoint]]:
         """(group, entry point) of each plug-in."""
@@ -161,11 +162,11 @@ def _files(path: Path) -> Iterable[Path]:
     return sorted(file for file in path.glob("*.py") if file.stem.isidentifier() and not file.stem.startswith("_"))
 
 
-def carrying(thing: T) -> T:
-    """The same, for other processes: where it is unpickled, the files of plug-ins that it may refer to are there."""
+def carrying(thing: object) -> object:
+    """What to pickle in place of a thing that may refer to files of plug-ins: where it is unpickled, they are there."""
     loaded = (module.__dict__.get(_FILE) for name, module in list(sys.modules.items()) if name.startswith(_MODULES))
     files = tuple(file for file in loaded if file is not None)
-    return _Carrier(files, thing) if files else thing  # type: ignore[return-value]
+    return _Carrier(files, thing) if files else thing
 
 
 class _Carrier:
@@ -173,18 +174,9 @@ class _Carrier:
 
     def __init__(self, files: tuple[PluginFile, ...], thing: Any) -> None:
         self._files, self._thing = files, thing
-        self.__name__ = getattr(thing, "__name__", type(thing).__name__)  # as errors call it
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpacked, (tuple(_Executed(file) for file in self._files), self._thing)
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._thing(*arguments)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._thing, name)
 
 
 class _Executed:
@@ -199,18 +191,18 @@ def _execute(path: str, text: str) -> None:
     PluginFile(path, text).module()
 
 
-def _unpacked(executed: object, thing: T) -> T:
+def _unpacked(executed: object, thing: object) -> object:
     return thing
 
 
-def _groups(node: ast.stmt) -> Iterator[str]:
-    """The groups of what a statement defines: none, or one."""
+def _group(node: ast.stmt, bases: Mapping[str, str]) -> str | None:
+    """The group of what a statement defines; None if it is not a plug-in."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         names = [_last_name(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
-        yield from (_DECORATORS[name] for name in names[:1] if name in _DECORATORS)
-    elif isinstance(node, ast.ClassDef):
-        names = [_last_name(base) for base in node.bases]
-        yield from [_BASES[name] for name in names if name in _BASES][:1]
+        return _DECORATORS.get(names[0]) if names else None
+    if isinstance(node, ast.ClassDef):
+        return next((bases[name] for base in node.bases if (name := _last_name(base)) in bases), None)
+    return None
 
 
 def _last_name(node: ast.expr) -> str:

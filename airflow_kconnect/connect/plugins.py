@@ -6,7 +6,8 @@ in Kafka Connect. A configuration can only name registered classes: its text is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -52,6 +53,12 @@ class PluginEntryPoint(Protocol):
     def value(self) -> str: ...
 
     def load(self) -> Any: ...
+
+
+class PluginBringer(Protocol):
+    """What plug-ins come with, such as a `PluginFile`."""
+
+    def entry_points(self) -> Iterable[tuple[str, PluginEntryPoint]]: ...
 
 
 @dataclass(frozen=True)
@@ -205,15 +212,36 @@ class PluginRegistry:
         except ConfigError as error:
             self._broken += error.errors["plugin"]
 
-    def add(self, file: PluginFile, *, instead: bool = False) -> None:
+    def add(self, bringer: PluginBringer, *, instead: bool = False) -> None:
         """Have the plug-ins of a file, too.
 
         :param instead: of any others with their names. :raises ConfigError: it is not Python.
         """
-        for group, entry_point in file.entry_points():
+        for group, entry_point in bringer.entry_points():
             if instead:
                 self._groups.get(group, {}).pop(entry_point.name, None)
             self._groups.setdefault(group, {}).setdefault(entry_point.name, {})[entry_point.value] = entry_point
+
+    @contextmanager
+    def having(self, bringers: Iterable[PluginBringer]) -> Iterator[None]:
+        """A block in which it has more plug-ins, in place of any with their names: the process may serve others later.
+
+        :raises ConfigError: a file is not Python.
+        """
+        before = self._groups
+        self._groups = {group: dict(names) for group, names in before.items()}
+        try:
+            for bringer in bringers:
+                self.add(bringer, instead=True)
+            yield
+        finally:
+            self._groups = before
+
+    @property
+    def files(self) -> list[PluginFile]:
+        """All files that have plug-ins."""
+        points = (point for names in self._groups.values() for each in names.values() for point in each.values())
+        return list(dict.fromkeys(point.file for point in points if isinstance(point, FileEntryPoint)))
 
     def files_of(self, names: Iterable[str]) -> list[PluginFile]:
         """The files that have plug-ins with one of these names, which another process needs to find them."""

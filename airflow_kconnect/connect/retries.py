@@ -1,4 +1,4 @@
-"""How often a failed operation is tried again: the rule of ``RetryWithToleranceOperator``, for ``errors.retry.*``."""
+"""How often a failed operation is retried: the rule of ``RetryWithToleranceOperator``, for ``errors.retry.*``."""
 
 from __future__ import annotations
 

@@ -47,16 +47,19 @@ def _array(values: Sequence[Any], type_: pa.DataType, check: Check | None) -> pa
     return pa.array(values, type_)
 
 
-def _check(type_: pa.DataType) -> Check | None:
-    """Looks at the decimals in a value; None if there cannot be any. Other mistakes are left to Arrow."""
+def _check(type_: pa.DataType, where: str = "") -> Check | None:
+    """Looks for what Arrow does not report: unknown fields of structs, and some decimals. None: there is none of that.
+
+    :param where: the names of the fields around it, each with a dot.
+    """
     if pa.types.is_decimal(type_):
         return _decimal(type_.scale)
     if pa.types.is_struct(type_):
-        return _struct({field.name: check for field in type_ if (check := _check(field.type))})
+        return _struct(type_, where)
     if pa.types.is_list(type_):
-        return _items(_check(type_.value_type))
+        return _items(_check(type_.value_type, where))
     if pa.types.is_map(type_):
-        return _pairs(_check(type_.key_type), _check(type_.item_type))
+        return _pairs(_check(type_.key_type, where), _check(type_.item_type, where))
     return None
 
 
@@ -71,14 +74,28 @@ def _decimal(scale: int) -> Check:
     return check
 
 
-def _struct(members: Mapping[str, Check]) -> Check | None:
-    def check(value: Any) -> None:
-        pairs = value.items() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-        for name, item in pairs:
-            if name in members:
-                members[name](item)
+def _struct(type_: pa.StructType, where: str) -> Check:
+    names = [field.name for field in type_]
+    members = {field.name: look for field in type_ if (look := _check(field.type, f"{where}{field.name}."))}
+    known = frozenset(names)
 
-    return check if members else None
+    def check(value: Any) -> None:
+        if type(value) is not dict:
+            if isinstance(value, tuple):  # as Arrow has it: values in the order of the fields
+                value = dict(zip(names, value, strict=False))
+            elif isinstance(value, list):  # pairs
+                value = dict(value)
+            elif not isinstance(value, Mapping):
+                return
+        if not known.issuperset(value):
+            unknown = next(name for name in value if name not in known)
+            text = f"it has a field `{where}{unknown}`, which its schema does not have"
+            raise DataError(f"{text}: declare it, or leave it out")
+        for name, look in members.items():
+            if name in value:
+                look(value[name])
+
+    return check
 
 
 def _items(inner: Check | None) -> Check | None:

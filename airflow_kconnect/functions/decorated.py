@@ -6,20 +6,23 @@ import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from airflow_kconnect.connect.plugin_files import PluginFile
 from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.functions.parameters import summary_of
 
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
-class Decorated(Protocol):
+
+class Decorated(Protocol[P, R]):
     """A function that is called as before. `plugin_class` is what configurations get by its name."""
 
     __name__: str
     plugin_class: type[Any]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
     def configured(self, name: str | None = None, **config: Any) -> dict[str, Any]:
         """A connector's JSON, for an operator.
@@ -29,7 +32,7 @@ class Decorated(Protocol):
         """
 
 
-def decorated(function: Callable[..., Any], base: type[Any], spec: Any) -> Any:
+def decorated(function: Callable[P, R], base: type[Any], spec: Any) -> Decorated[P, R]:
     """The function with a class for the engine.
 
     :param base: of the class. :param spec: its class attribute `spec`.
@@ -50,7 +53,8 @@ def decorated(function: Callable[..., Any], base: type[Any], spec: Any) -> Any:
         return {"name": name or function.__name__, "config": {"connector.class": _class_name(function), **texts}}
 
     own.configured = configured
-    return own
+    made: Decorated[P, R] = own
+    return made
 
 
 def _class_name(function: Callable[..., Any]) -> str:

@@ -12,17 +12,19 @@ from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
     DATE,
+    DATE_SCHEMA,
     DECIMAL,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
     TIMESTAMP,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
+    decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.functions.schemas import DATE_SCHEMA, TIMESTAMP_SCHEMA, decimal_schema
 
 _OF_TYPES: Mapping[type, ConnectSchema] = {
     str: STRING_SCHEMA.as_optional(),

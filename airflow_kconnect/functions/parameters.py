@@ -50,9 +50,13 @@ class Parameter:
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function, evaluated. :raises TypeError: a name in one of them is not known."""
+    """The annotations of a function, evaluated. Spark's `DataFrame` may be known to type checkers only.
+
+    :raises TypeError: a name in one of them is not known.
+    """
+    missing = {} if "DataFrame" in getattr(function, "__globals__", {}) else {"DataFrame": object}
     try:
-        return get_type_hints(function, include_extras=True)
+        return get_type_hints(function, localns=missing, include_extras=True)
     except Exception as error:
         raise TypeError(f"{function.__name__}: its annotations cannot be evaluated: {in_one_line(error)}") from error
 

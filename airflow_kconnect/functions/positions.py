@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.functions.failures import short
 
 Offset = dict[str, Any]
 _SENT_MAX = 2000
@@ -146,7 +147,7 @@ class CursorPosition(Position):
     def _value(self, record: Mapping[str, Any]) -> tuple[Any, ...]:
         missing = [field for field in self._fields if record.get(field) is None]
         if missing:
-            raise DataError(f"{self._who}: a record has no `{missing[0]}`, which is its cursor: {_short(record)}")
+            raise DataError(f"{self._who}: a record has no `{missing[0]}`, which is its cursor: {short(record)}")
         return tuple(record[field] for field in self._fields)
 
     def _check_order(self, value: tuple[Any, ...]) -> None:
@@ -157,7 +158,7 @@ class CursorPosition(Position):
         except TypeError as error:
             raise DataError(f"{self._who}: its cursor {shown} has values of different types: {error}") from error
         if falls:
-            text = f"yield records in ascending order of {shown}: {_texts(value)} came after {_texts(self._last)}"
+            text = f"records must come in ascending order of {shown}: {_texts(value)} came after {_texts(self._last)}"
             raise DataError(f"{self._who}: {text}")
         if self._unique and value == self._last:
             raise DataError(f"{self._who}: two records have the same {shown}: {_texts(value)}")
@@ -224,8 +225,3 @@ def _digest(content: list[Any]) -> str:
 
 def _texts(value: tuple[Any, ...]) -> str:
     return ", ".join(map(str, value))
-
-
-def _short(record: Mapping[str, Any]) -> str:
-    text = str(record)
-    return text if len(text) <= 200 else f"{text[:200]}..."

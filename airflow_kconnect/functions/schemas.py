@@ -25,19 +25,17 @@ from typing import (
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
-    DATE,
-    DECIMAL,
+    DATE_SCHEMA,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
-    TIMESTAMP,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
+    decimal_schema,
 )
 
-TIMESTAMP_SCHEMA = ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)
-DATE_SCHEMA = ConnectSchema(SchemaType.INT32, name=DATE, version=1)
 _SCHEMAS: Mapping[Any, ConnectSchema] = {
     str: STRING_SCHEMA,
     int: INT64_SCHEMA,
@@ -52,11 +50,6 @@ _SCHEMAS: Mapping[Any, ConnectSchema] = {
 
 class NoSchema(TypeError):
     """A type says too little: its data have no schema."""
-
-
-def decimal_schema(scale: int) -> ConnectSchema:
-    """Of decimals with this many digits after the point."""
-    return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": str(scale)})
 
 
 def schema_of(hint: Any) -> ConnectSchema:

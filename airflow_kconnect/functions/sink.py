@@ -2,85 +2,62 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Range, Type
+from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.task import SinkTask
-from airflow_kconnect.connect.errors import DataError, RetriableError, named
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import SinkRecord
-from airflow_kconnect.functions.decorated import Decorated, decorated
-from airflow_kconnect.functions.parameters import (
-    Parameter,
-    arguments,
-    define,
-    first_parameter,
-    hints_of,
-    parameters_of,
-    refuse_unawaited,
-)
+from airflow_kconnect.functions.decorated import Decorated, P, R, decorated
+from airflow_kconnect.functions.failures import UNAVAILABLE, failure
+from airflow_kconnect.functions.frame_sink import FunctionFrameSinkConnector
+from airflow_kconnect.functions.parameters import arguments, parameters_of, refuse_unawaited
+from airflow_kconnect.functions.sink_spec import BATCH_ID, BATCH_SIZE, SinkSpec, default_batch, taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_SIZE = "batch.size"
-_UNAVAILABLE = (ConnectionError, TimeoutError)
 
-
-@dataclass(frozen=True)
-class SinkSpec:
-    """What a decorator was told about a function.
-
-    :param takes: ``dicts``, ``records`` or ``table``. :param batch: records of a call, by default.
-    """
-
-    function: Callable[..., Any]
-    takes: str
-    batch: int
-    idempotent: bool
-    parameters: tuple[Parameter, ...]
-
-
-def sink(function: Callable[..., Any] | None = None, *, batch: int = 500, idempotent: bool = False) -> Any:
+@overload
+def sink(function: Callable[P, R]) -> Decorated[P, R]: ...
+@overload
+def sink(*, batch: int | None = None, idempotent: bool = False) -> Callable[[Callable[P, R]], Decorated[P, R]]: ...
+def sink(function: Callable[..., Any] | None = None, *, batch: int | None = None, idempotent: bool = False) -> Any:
     """Make a sink connector of a function that writes a batch of records.
 
     Its first parameter is the batch: a list of `SinkRecord`, or of the values alone (``list[dict]``, or no annotation),
-    or a ``pyarrow.Table`` of these. The other parameters are the connector's keys, as those of `source` are.
+    or these as a ``pyarrow.Table`` or as a ``DataFrame`` of Spark. The other parameters are the connector's keys, as
+    those of `source` are.
 
-    A batch has consecutive records of one topic-partition. When the function returns, they are written; when it raises,
-    none of them counts as written, and the next run gives them again: at least once. `ConnectionError`, `TimeoutError`
-    and `RetriableError` are worth a retry, everything else is an error of the data or the function.
+    A batch has consecutive records of one topic-partition; a DataFrame has records of all of them. When the function
+    returns, they are written; when it raises, none of them counts as written, and the next run gives them again: at
+    least once. `ConnectionError`, `TimeoutError` and `RetriableError` are worth a retry, everything else is an error of
+    the data or the function.
 
-    :param batch: at most this many records in a call; the default of the key `batch.size`.
+    A function of a DataFrame is called in the driver, where Spark keeps the rows of a batch until it returns. A batch
+    that it may have written before comes again with the same records and the same `batch_id`, a text, if it has a
+    parameter of this name. So it is exactly once if it writes each batch in place of what has this text.
+
+    :param batch: at most this many records in a call; the default of the key `batch.size`. None: 500, or 1,000,000 of a
+        DataFrame.
     :param idempotent: whether writing records again does no harm, as with an upsert by key: then intervals can be
         replayed.
     :raises TypeError: the function cannot be a connector.
     """
 
-    def decorate(function: Callable[..., Any]) -> Decorated:
+    def decorate(function: Callable[P, R]) -> Decorated[P, R]:
         refuse_unawaited(function)
-        spec = SinkSpec(function, _taken(function), batch, idempotent, parameters_of(function, (), first=1))
-        made: Decorated = decorated(function, FunctionSinkConnector, spec)
-        return made
+        takes = taken(function)
+        given = tuple({BATCH_ID} & set(inspect.signature(function).parameters)) if takes == "frame" else ()
+        parameters = parameters_of(function, given, first=1)
+        spec = SinkSpec(function, takes, batch or default_batch(takes), idempotent, parameters, given)
+        return decorated(function, FunctionFrameSinkConnector if takes == "frame" else FunctionSinkConnector, spec)
 
     return decorate if function is None else decorate(function)
-
-
-def _taken(function: Callable[..., Any]) -> str:
-    """What the first parameter is. :raises TypeError: there is none."""
-    hint = hints_of(function).get(first_parameter(function))
-    if SinkRecord in (hint, *get_args(hint)):
-        return "records"
-    return "table" if getattr(hint, "__name__", "") == "Table" else "dicts"
-
-
-def _config(spec: SinkSpec) -> ConfigDef:
-    config = ConfigDef().define(
-        BATCH_SIZE, Type.INT, spec.batch, Importance.LOW, "Records of a call, at most.", validator=Range.at_least(1)
-    )
-    return define(config, spec.parameters)
 
 
 class FunctionSinkConnector(PollSinkConnector):
@@ -90,13 +67,11 @@ class FunctionSinkConnector(PollSinkConnector):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return _config(cls.spec)
+        return cls.spec.config()
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
-        if cls.spec.idempotent:
-            return None
-        return "does not say that writing records again does no harm; if it does none: @sink(idempotent=True)"
+        return cls.spec.replay_problem()
 
     def task_class(self) -> Callable[[], SinkTask]:
         return FunctionSinkTasks(self.spec)
@@ -113,7 +88,7 @@ class FunctionSinkTasks:
 
     @property
     def __name__(self) -> str:
-        return self.spec.function.__name__
+        return self.spec.name
 
     def __call__(self) -> SinkTask:
         named: type[FunctionSinkTask] = type(self.__name__, (FunctionSinkTask,), {})  # as errors call it
@@ -127,7 +102,7 @@ class FunctionSinkTask(SinkTask):
         self._spec = spec
 
     def start(self, props: Mapping[str, str]) -> None:
-        values = _config(self._spec).parse(props)
+        values = self._spec.config().parse(props)
         self._size: int = values[BATCH_SIZE]
         self._arguments = arguments(self._spec.parameters, values)
 
@@ -136,8 +111,8 @@ class FunctionSinkTask(SinkTask):
         try:
             for batch in self._batches(records):
                 self._spec.function(batch, **self._arguments)
-        except _UNAVAILABLE as error:
-            raise RetriableError(f"{self._spec.function.__name__}: {named(error)}") from error
+        except UNAVAILABLE as error:
+            raise failure(self._spec.name, error) from error
 
     def _batches(self, records: Sequence[SinkRecord]) -> Iterator[list[Any] | pa.Table]:
         for start in range(0, len(records), self._size):
@@ -156,7 +131,7 @@ class FunctionSinkTask(SinkTask):
         if record.value is not None:
             return True
         where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
-        name = self._spec.function.__name__
+        name = self._spec.name
         error = DataError(f"{where} is a tombstone, and {name} takes values only: let it take list[SinkRecord]")
         if self.context.errant_record_reporter is None:
             raise error

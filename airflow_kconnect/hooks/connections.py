@@ -15,6 +15,7 @@ from airflow.providers.common.compat.sdk import AirflowNotFoundException
 from airflow.sdk import BaseHook
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.oauth_keys import PROVIDER
 from airflow_kconnect.hooks.kafka import extra_of, kafka_worker_keys, login_of, servers_of, text_of, wrong
 from airflow_kconnect.hooks.masking import register_secrets
 
@@ -28,6 +29,7 @@ _FIELDS = {
     "group_id": "group.id",
     "security_protocol": "security.protocol",
     "sasl_mechanism": "sasl.mechanism",
+    "oauth_provider": PROVIDER,
     "ssl_key_password": "ssl.key.password",
     "offset_storage_topic": "offset.storage.topic",
     "config_storage_topic": "config.storage.topic",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.client_keys import SHARED_PREFIXES
+from airflow_kconnect.connect.validation.oauth_keys import OWN, PREFIX, PROVIDER
 from airflow_kconnect.hooks.masking import register_secrets
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def kafka_worker_keys(connection: Connection) -> dict[str, str]:
         raise wrong(
             connection.conn_id,
             "extra has `oauth_cb`, a Python function, which Spark's processes cannot call; "
-            "use another SASL mechanism, or `sasl.oauthbearer.*` settings",
+            f"use `{PROVIDER}` ({', '.join(OWN)}), `sasl.oauthbearer.*` settings, or another SASL mechanism",
         )
-    shared = {key: text_of(value) for key, value in extra.items() if key.startswith(SHARED_PREFIXES)}
+    shared = {key: text_of(value) for key, value in extra.items() if key.startswith((*SHARED_PREFIXES, PREFIX))}
     if ignored := sorted(set(extra) - set(shared) - {"bootstrap.servers", "metadata.broker.list"}):
         log.debug("Keys without meaning for a worker in connection %s: %s", connection.conn_id, ignored)
     servers = extra.get("bootstrap.servers") or extra.get("metadata.broker.list")

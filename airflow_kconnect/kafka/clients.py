@@ -12,6 +12,8 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.client_keys import to_librdkafka, worker_client_keys
 from airflow_kconnect.connect.validation.override_policy import client_overrides, override_errors
+from airflow_kconnect.kafka.logins.callback import token_config
+from airflow_kconnect.kafka.logins.stores import from_stores
 
 Config = dict[str, Any]
 
@@ -110,7 +112,8 @@ class ClientConfigs:
 
     def _client(self, client: str, defaults: Config) -> Config:
         java = worker_client_keys(self._worker, client) | client_overrides(self._overrides, client)
-        return defaults | to_librdkafka(java, f"{client}.")
+        prefix = f"{client}."
+        return defaults | token_config(self._worker) | to_librdkafka(java, prefix) | from_stores(java, prefix)
 
     @property
     def patience_s(self) -> float:

@@ -7,6 +7,7 @@ import re
 from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
+from airflow_kconnect.kafka.logins.callback import last_failure
 
 _FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
 _AUTHENTICATION = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}
@@ -55,6 +56,9 @@ _NOT_YET = {
 # If librdkafka gets no token, it either says why or shows the server's answer, which may contain a secret.
 _TOKEN = re.compile(r"(Failed to acquire SASL OAUTHBEARER token: )(.*)", re.DOTALL)
 _WHY = re.compile(r"(Failed to connect|Could not (resolve|connect)|Expected JSON|(Connection|Operation) timed)[^\n]*")
+# What confluent-kafka says if a provider of tokens gave none, and what brokers say of tokens.
+_NO_TOKEN = "OAuth token not set"
+_REFUSED_TOKEN = re.compile(r"invalid_token|Access denied")  # of Kafka itself, of MSK
 # What a broker says if it could not reach its own password server (Kafka's PlainSaslServer): no login was rejected.
 _NOBODY_REFUSED = "could not be verified"
 # A broker that is stopping or starting breaks off handshakes, too.
@@ -94,6 +98,11 @@ def _of_connection(error: KafkaError, text: str) -> ConnectError | None:
         if _TOKEN.search(description):
             keys = "`sasl.oauthbearer.token.endpoint.url`, client id and secret"
             return RetriableError(f"{text}; check that the token server runs, and {keys}")
+        if _NO_TOKEN in description:
+            return last_failure() or RetriableError(f"{text}; the next run tries again")
+        if _REFUSED_TOKEN.search(description):
+            what = "the broker refuses the token; check whose it is, its rights, and this machine's clock"
+            return ConfigError({"sasl.mechanism": [f"{text}: {what}"]})
         if _NOBODY_REFUSED in description:
             return RetriableError(f"{text}: the broker could not verify user and password")
         return ConfigError({"sasl.password": [f"{text}: authentication failed; check user, password and mechanism"]})

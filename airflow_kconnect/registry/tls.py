@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.registry.stores import JKS, PEM, TYPES, Store
+from airflow_kconnect.credentials.java_stores import JKS, PEM, TYPES, Store
 
 if TYPE_CHECKING:
     import ssl
@@ -61,7 +61,7 @@ def context(values: Mapping[str, Any], prefix: str) -> ssl.SSLContext:
     :param prefix: of the converter's keys in errors, such as ``value.converter.``.
     :raises ConfigError: a store cannot be used.
     """
-    made = _trusting(_store("truststore", values, prefix))
+    made = trusting(_store("truststore", values, prefix))
     if own := _store("keystore", values, prefix):
         key_password = values[_KEY_PASSWORD]
         _show(made, own, key_password.value if key_password else None, prefix + _KEY_PASSWORD)
@@ -74,7 +74,7 @@ def _store(name: str, values: Mapping[str, Any], prefix: str) -> Store | None:
     return Store(location, kind.upper(), key, password.value if password else None) if location else None
 
 
-def _trusting(store: Store | None) -> ssl.SSLContext:
+def trusting(store: Store | None) -> ssl.SSLContext:
     """A context that trusts the authorities of a store; those of the machine without one."""
     import ssl
 

@@ -26,6 +26,7 @@ from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_fr
 from airflow_kconnect.runtime.conversion.encoding import encoded
 from airflow_kconnect.runtime.conversion.header_stage import Cell, HeaderStage
 from airflow_kconnect.runtime.process.lookups import remember_lookups
+from airflow_kconnect.runtime.process.plugin_modules import send_plugin_files
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 
@@ -169,7 +170,9 @@ class Plan:
         """A batch as the converters read it."""
         from pyspark.sql import functions as F
 
-        rows = _session().createDataFrame([self._row(n, record) for n, record in enumerate(records)], _ROWS)
+        session = _session()
+        send_plugin_files(session.sparkContext)
+        rows = session.createDataFrame([self._row(n, record) for n, record in enumerate(records)], _ROWS)
         key, value = PartDecoder("key", self._input["key"]), PartDecoder("value", self._input["value"])
         for decoder, role in ((key, "key"), (value, "value")):
             decoder.look_at([(_bytes(record.get(role)), _headers_of(record)) for record in records])

@@ -6,6 +6,7 @@ The files of `common/` are in each package. `module` in a path is the package's;
 from __future__ import annotations
 
 import ast
+import builtins
 import keyword
 import re
 import sys
@@ -45,7 +46,9 @@ def written(kind: Kind, name: str, into: Path) -> list[Path]:
     texts = {folder / path: text for path, text in _files(kind, _names(kind, name, module))}
     for path, text in texts.items():
         if path.suffix == ".py" and (twice := _named_twice(text)):
-            raise ConfigError({"NAME": [f"{name} would have a class {twice[0]}, which is another one: choose another"]})
+            raise ConfigError(
+                {"NAME": [f"{name} would have a function {twice[0]}, which is another one: choose another"]}
+            )
     try:
         folder.mkdir(parents=True)
         for path, text in texts.items():
@@ -69,15 +72,14 @@ def _module(name: str) -> str:
 
 
 def _names(kind: Kind, name: str, module: str) -> dict[str, str]:
-    camel = "".join(word.capitalize() for word in module.split("_"))
-    suffix = "" if kind is Kind.TRANSFORM else kind.capitalize()
-    stem = camel.removesuffix(suffix) or camel
-    connector = stem if kind is Kind.TRANSFORM else f"{stem}{suffix}Connector"
+    function = module.removesuffix(f"_{kind}")
+    if keyword.iskeyword(function) or hasattr(builtins, function):
+        raise ConfigError({"NAME": [f"{name} would have a function {function}, which is Python's: choose another"]})
     return {
         "name": name,
         "module": module,
-        "stem": stem,
-        "class_name": connector,
+        "stem": "".join(word.capitalize() for word in function.split("_")),
+        "function": function,
         "group": _GROUPS[kind],
         "kind": kind,
     }
@@ -89,7 +91,7 @@ def _named_twice(text: str) -> list[str]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names.update(each.asname or each.name for each in node.names)
-        elif isinstance(node, ast.ClassDef):
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
             names[node.name] += 1
     return [name for name, count in names.items() if count > 1]
 

@@ -188,8 +188,8 @@ def _python(*arguments: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("file", sorted((REPOSITORY / "dags").glob("*.py")), ids=lambda file: file.stem)
-def test_every_example_dag_is_shown_as_it_is(file: Path) -> None:
+@pytest.mark.parametrize("file", sorted((REPOSITORY / "dags").rglob("*.py")), ids=lambda file: file.stem)
+def test_every_example_is_shown_as_it_is(file: Path) -> None:
     shown = [block.text for block in _of("python") if block.page.name == "examples.md"]
     assert file.read_text(encoding="utf-8") in shown
 

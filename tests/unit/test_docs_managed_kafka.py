@@ -1,8 +1,10 @@
-"""The connections that docs/ecosystem.md shows for managed Kafka: the Kafka client takes them."""
+"""The connections that the documentation shows for managed Kafka: the Kafka client takes them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
@@ -10,11 +12,26 @@ from confluent_kafka import Producer
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from tests.support.airflow.home import use_own_airflow_home
+from tests.support.logins.cloud import IDENTITY_HEADER, cloud
 from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 use_own_airflow_home()
 
-SHOWN = [block for block in blocks(REPOSITORY / "docs" / "ecosystem.md") if block.info == "jsonc"]
+PAGES = [REPOSITORY / "docs" / name for name in ("ecosystem.md", "guides/cloud-logins.md")]
+SHOWN = [block for page in PAGES for block in blocks(page) if block.info == "jsonc"]
+
+
+@pytest.fixture
+def identities(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """What clouds give to those who run in them."""
+    with cloud() as found:
+        (tmp_path / "key.json").write_text(json.dumps(found.service_account()))
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
+        monkeypatch.setenv("IDENTITY_ENDPOINT", f"{found.url}/azure/msi")
+        monkeypatch.setenv("IDENTITY_HEADER", IDENTITY_HEADER)
+        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{found.url}/aws/container")
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"{found.url}/aws/sts/")
+        yield
 
 
 def _worker(block: Block) -> dict[str, str]:
@@ -26,6 +43,7 @@ def _worker(block: Block) -> dict[str, str]:
     return kconnect_worker_keys(Connection(conn_id="kafka_default", **{**shown, "extra": json.dumps(shown["extra"])}))
 
 
+@pytest.mark.usefixtures("identities")
 @pytest.mark.parametrize("block", SHOWN, ids=str)
 def test_the_client_takes_the_connection(block: Block) -> None:
     worker = WorkerConfig.from_props(_worker(block))
@@ -33,6 +51,7 @@ def test_the_client_takes_the_connection(block: Block) -> None:
     Producer(ClientConfigs(worker.props).producer("an-id"))
 
 
+@pytest.mark.usefixtures("identities")
 def test_each_login_reaches_the_client() -> None:
     mechanisms = {ClientConfigs(_worker(block)).admin()["sasl.mechanism"] for block in SHOWN}
     assert mechanisms == {"PLAIN", "SCRAM-SHA-512", "OAUTHBEARER"}

@@ -20,7 +20,11 @@ from airflow_kconnect.connect.validation.worker_keys import worker_config_def
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIGURATION = REPOSITORY / "docs" / "configuration.md"
-PAGES = [CONFIGURATION, *sorted((REPOSITORY / "docs" / "connectors").glob("*.md"))]
+PAGES = [
+    CONFIGURATION,
+    *sorted((REPOSITORY / "docs" / "connectors").glob("*.md")),
+    REPOSITORY / "docs" / "guides" / "singer-and-airbyte.md",
+]
 # Settings of clients, of which librdkafka has more than are known here.
 _CLIENT_KEY = re.compile(
     r"((producer|consumer|admin)\.(override\.)?|security\.|sasl\.|ssl\.|config\.providers).*"

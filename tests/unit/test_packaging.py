@@ -70,6 +70,7 @@ class TestDependencies:
         undeclared = _undeclared(
             *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "json-schema", "protobuf"),
             *("kafka", "kubernetes", "openlineage", "demo", "s3", "gcs", "dlt", "testing"),
+            *("kafka-aws", "kafka-azure", "kafka-gcp"),
         )
 
         assert undeclared == set()

@@ -39,6 +39,8 @@ class Connector(ABC):
     kind: ClassVar[str]
     key_prefixes: ClassVar[tuple[str, ...]] = ()
     """Prefixes of keys that it reads although `config` does not define them, such as driver properties."""
+    open_prefixes: ClassVar[tuple[str, ...]] = ()
+    """Those of them after which any name may follow, even one that resembles a key of `config`."""
     summary: ClassVar[str] = ""
     """One sentence for those who choose a class: what it moves, and when to take it."""
     recommended: ClassVar[bool] = False

@@ -86,7 +86,7 @@ def to_librdkafka(java: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
     """Translate a Java client configuration.
 
     :param prefix: how the keys were written, for error texts.
-    :raises ConfigError: for unsupported keys (JKS stores, custom classes), all at once.
+    :raises ConfigError: for unsupported keys (custom classes), all at once.
     """
     config, errors = translated(java)
     if errors:
@@ -116,7 +116,7 @@ def translated(java: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[
                 errors[key] = [f"Invalid value {value}: expected a number of bytes"]
         elif key == "ssl.endpoint.identification.algorithm":
             config[key] = value or "none"
-        elif not _DROPPED.fullmatch(key):
+        elif not (_DROPPED.fullmatch(key) or _is_of_unread_store(key, java)):
             config[_RENAMED.get(key, key)] = value
     return config, errors
 
@@ -144,17 +144,27 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
+def store_type(java: Mapping[str, str], store: str) -> str | None:
+    """The type of a store of files, in capitals, as Java's default is; None if there is none.
+
+    :param store: `truststore` or `keystore`.
+    """
+    return java.get(f"ssl.{store}.type", "JKS").upper() if f"ssl.{store}.location" in java else None
+
+
+def _is_of_unread_store(key: str, java: Mapping[str, str]) -> bool:
+    return key == "ssl.keystore.password" and store_type(java, "keystore") != "PKCS12"
+
+
 def _store(key: str, value: str, java: Mapping[str, str], config: dict[str, Any], errors: dict[str, list[str]]) -> None:
-    side = key.split(".")[1]
-    kind = java.get(f"ssl.{side}.type", "JKS").upper()
-    if kind == "PEM" and side == "truststore":
+    """Files that librdkafka reads itself; others are read for it when a client is configured."""
+    store = key.split(".")[1]
+    kind = store_type(java, store)
+    if kind == "PEM" and store == "truststore":
         config["ssl.ca.location"] = value
     elif kind == "PEM":
         config["ssl.certificate.location"] = config["ssl.key.location"] = value
-    elif kind == "PKCS12" and side == "keystore":
+    elif kind == "PKCS12" and store == "keystore":
         config[key] = value
-    else:
-        errors[key] = [
-            f"a {kind} store cannot be read here; convert it (keytool -exportcert -rfc / openssl pkcs12) and set"
-            f" `ssl.{side}.type=PEM`, or set librdkafka's `ssl.ca.location`"
-        ]
+    elif kind not in ("JKS", "PKCS12"):
+        errors[key] = [f"a {kind} store cannot be read here: convert it to PKCS12, JKS or PEM"]

@@ -57,7 +57,7 @@ _DOCS = {
     "transforms": "Aliases of the transformations, in the order in which they run.",
     "predicates": "Aliases of the predicates that transformations use.",
     "config.action.reload": "What Connect does when a secret expires.",
-    "errors.retry.timeout": "How long a failed operation is tried again, in ms; 0: not at all, -1: as long as the "
+    "errors.retry.timeout": "How long a failed operation is retried, in ms; 0: not at all, -1: as long as the "
     "run may take. Operations are `poll` and `put` of connectors in Python that raise a `RetriableError`.",
     "errors.retry.delay.max.ms": "Longest pause between two such retries, in ms.",
     "errors.tolerance": "`none`: the first bad record fails the run; `all`: bad records are skipped.",

@@ -25,6 +25,7 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
         r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*",
         "FilesSource reads CSV, JSON, Avro, Parquet, ORC and lines from files in folders and stores",
     ),
+    (r".*Http\w*(Sink|Source)(Connector)?", "HttpSink sends records to HTTP servers, HttpSource reads REST APIs"),
     (r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?", "VerifiableSource generates records for tests"),
 )
 # Converters and transformations of connectors that are not hosted.

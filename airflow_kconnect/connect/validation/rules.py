@@ -309,7 +309,7 @@ def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> N
 
 
 def _warn_of_retries(inspection: Inspection, plugin: type[Connector]) -> None:
-    """Only calls of Python tasks are tried again."""
+    """Only calls of Python tasks are retried."""
     if issubclass(plugin, (PollSourceConnector, PollSinkConnector)):
         return
     for key, default in (("errors.retry.timeout", 0), ("errors.retry.delay.max.ms", 60_000)):
@@ -344,7 +344,10 @@ def _unknown(inspection: Inspection, key: str, similar: Sequence[str]) -> str | 
     if (new := f"{owner}.{_RENAMED.get(name)}") in inspection.definition.keys:
         return f"`{key}` has no effect since Kafka 4, in which it is called `{new}`"
     hint = f"; did you mean `{similar[0]}`?" if similar else ""
-    own = [prefix for prefix in (inspection.plugin.key_prefixes if inspection.plugin else ()) if key.startswith(prefix)]
+    plugin = inspection.plugin
+    if plugin and key.startswith(plugin.open_prefixes):
+        return None
+    own = [prefix for prefix in (plugin.key_prefixes if plugin else ()) if key.startswith(prefix)]
     if own and not any(name.startswith(prefix) for name in similar for prefix in own):
         return None
     return f"`{key}` is not a known key and may have no effect{hint}"

@@ -27,6 +27,7 @@ from airflow_kconnect.connect.config.brokers import bootstrap_servers_problem
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.internal_topics import InternalTopics
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
+from airflow_kconnect.connect.validation.oauth_keys import define_oauth_keys, provider_errors
 from airflow_kconnect.connect.validation.override_policy import (
     ALLOWLIST,
     DEFAULT_ALLOWLIST,
@@ -41,6 +42,8 @@ from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, work
 PREVIEW_SOURCES = "kconnect.preview.sources"
 TABLE_FORMATS = "kconnect.table.formats.allowed"
 DLT_SOURCES = "kconnect.dlt.sources.allowed"
+SINGER_TAPS = "kconnect.singer.taps.allowed"
+AIRBYTE_SOURCES = "kconnect.airbyte.sources.allowed"
 CREATES_INTERNAL_TOPICS = "internal.topics.automatic.creation.enable"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -58,6 +61,7 @@ _PASS_THROUGH = re.compile(
     r"|(key|value|header)\.converter|(offset|config|status)\.storage)\..+"
     r"|client\.(id|dns\.lookup)|(request\.timeout|metadata\.max\.age|connections\.max\.idle)\.ms"
     r"|(retry|reconnect)\.backoff(\.max)?\.ms|(send|receive)\.buffer\.bytes|metadata\.recovery\..+"
+    r"|kconnect\.oauth\..+\..+"
 )
 # Known to Connect, without meaning here: there is no worker process.
 _WITHOUT_MEANING = re.compile(
@@ -99,6 +103,7 @@ class WorkerConfig:
         """
         texts, errors = texts_of(props)
         errors |= worker_client_errors(texts)
+        errors |= provider_errors(texts)
         try:
             parsed = worker_config_def().parse(props)
         except ConfigError as error:
@@ -173,6 +178,7 @@ def worker_config_def() -> ConfigDef:
     """
     definition = ConfigDef()
     _define_kafka(definition)
+    define_oauth_keys(definition)
     _define_converters(definition)
     _define_internal_topics(definition)
     _define_sources(definition)
@@ -338,6 +344,20 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "Which sources of dlt connectors may name as `dlt.source`, besides `rest_api`, `sql_database` and `filesystem` "
         "that dlt brings along: modules (`my_sources`), functions (`my_sources:shop`), or `*` for any. A source is "
         "code that runs in the job.",
+    ).define(
+        SINGER_TAPS,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        "Which taps of Singer connectors may run: packages (`tap-github`), which are installed in any version and from "
+        "the usual index, requirements with an address exactly as they are, absolute paths of programs, or `*` for "
+        "any. The same goes for what connectors add to their environments. A tap is code that runs where the job does.",
+    ).define(
+        AIRBYTE_SOURCES,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        f"The same for sources of Airbyte connectors (`airbyte-source-github`), as `{SINGER_TAPS}` for taps.",
     ).define(
         PREVIEW_SOURCES,
         Type.BOOLEAN,

@@ -10,8 +10,9 @@ from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.dlt.reading import Page
-from airflow_kconnect.connectors.dlt.schemas import RowWriter, key_schema
+from airflow_kconnect.connectors.dlt.schemas import RowWriter
 from airflow_kconnect.connectors.dlt.values import plain
+from airflow_kconnect.connectors.rows import key_schema
 
 if TYPE_CHECKING:
     from dlt.extract.resource import DltResource

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
-    DATE,
-    DECIMAL,
+    DATE_SCHEMA,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
-    TIME,
-    TIMESTAMP,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
-    SchemaType,
+    decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.dlt.values import plain
+from airflow_kconnect.connectors.rows import row_schema
 
 Columns = Mapping[str, Mapping[str, Any]]
 """The hints of a table's columns."""
@@ -36,9 +35,9 @@ _SCHEMAS: Mapping[str, ConnectSchema] = {
     "bigint": INT64_SCHEMA,
     "binary": BYTES_SCHEMA,
     "json": STRING_SCHEMA,
-    "timestamp": ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1),
-    "date": ConnectSchema(SchemaType.INT32, name=DATE, version=1),
-    "time": ConnectSchema(SchemaType.INT32, name=TIME, version=1),
+    "timestamp": TIMESTAMP_SCHEMA,
+    "date": DATE_SCHEMA,
+    "time": TIME_SCHEMA,
 }
 
 
@@ -51,22 +50,14 @@ def declared_schema(table: str, columns: Columns) -> ConnectSchema | None:
             return None
         needed = hints.get("primary_key") or not hints.get("nullable", True)
         fields.append(Field(name, schema if needed else schema.as_optional()))
-    struct = table if re.fullmatch(r"[A-Za-z_]\w*", table) else None
-    return ConnectSchema(SchemaType.STRUCT, name=struct, fields=tuple(fields)) if fields else None
+    return row_schema(table, tuple(fields)) if fields else None
 
 
 def _schema(hints: Mapping[str, Any]) -> ConnectSchema | None:
     kind = hints.get("data_type", "")
     if kind in ("decimal", "wei"):
-        scale = 0 if kind == "wei" else hints.get("scale", _DECIMAL_SCALE)
-        return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": str(scale)})
+        return decimal_schema(0 if kind == "wei" else hints.get("scale", _DECIMAL_SCALE))
     return _SCHEMAS.get(kind)
-
-
-def key_schema(value: ConnectSchema | None, names: list[str]) -> ConnectSchema | None:
-    """The struct of a table's key. :param value: that of its rows; None: schemaless, as is the key."""
-    fields = [] if value is None else [field for field in value.fields if field.name in names]
-    return ConnectSchema(SchemaType.STRUCT, fields=tuple(fields)) if fields else None
 
 
 class RowWriter:

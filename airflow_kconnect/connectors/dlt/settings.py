@@ -13,6 +13,7 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidSt
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connect.validation.worker_keys import DLT_SOURCES
+from airflow_kconnect.connectors.json_objects import object_problem, with_prefix
 
 SOURCE, REST_API, RESOURCES, RESUME_AFTER = "dlt.source", "dlt.rest_api", "dlt.resources", "dlt.resume.after"
 PREFIX = "topic.prefix"
@@ -89,8 +90,8 @@ class DltSettings:
             topic_prefix=values[PREFIX],
             resume_after=values[RESUME_AFTER],
             schemas=values[SCHEMAS],
-            arguments=_with_prefix(ARGUMENTS, props),
-            hints={name: json.loads(text) for name, text in _with_prefix(HINTS, props).items()},
+            arguments=with_prefix(ARGUMENTS, props),
+            hints={name: json.loads(text) for name, text in with_prefix(HINTS, props).items()},
         )
 
     def rest_api_config(self) -> dict[str, Any]:
@@ -101,7 +102,7 @@ class DltSettings:
                 text = Path(text.strip()).read_text("utf-8")
             except (OSError, UnicodeError) as error:
                 raise ConfigError({REST_API: [f"the file cannot be read here: {error}"]}) from error
-        problem = _object_problem(text)
+        problem = object_problem(text)
         if problem:
             raise ConfigError({REST_API: [problem]})
         config: dict[str, Any] = json.loads(text)
@@ -120,8 +121,8 @@ def problems_of(props: Mapping[str, str]) -> dict[str, list[str]]:
         problems[REST_API] = [problem]
     if api:
         text = f"has no effect with {REST_API}, which takes no arguments"
-        problems |= {f"{ARGUMENTS}{name}": [text] for name in _with_prefix(ARGUMENTS, props)}
-    for name, text in _with_prefix(HINTS, props).items():
+        problems |= {f"{ARGUMENTS}{name}": [text] for name in with_prefix(ARGUMENTS, props)}
+    for name, text in with_prefix(HINTS, props).items():
         if problem := _hints_problem(text):
             problems[f"{HINTS}{name}"] = [problem]
     return problems
@@ -145,32 +146,18 @@ def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> 
     if set(partition) != {"source", "resource"}:
         return [f"the source partition {dict(partition)} is not of this connector: it needs `source` and `resource`"]
     state = offset.get("state")
-    problem = _object_problem(state) if isinstance(state, str) else "is missing, or not a text"
+    problem = object_problem(state) if isinstance(state, str) else "is missing, or not a text"
     return [f"`state` of resource {partition['resource']}: {problem}"] if problem or set(offset) != {"state"} else []
 
 
 def _rest_api_problem(text: str) -> str | None:
     if text.startswith("{"):
-        return _object_problem(text)
+        return object_problem(text)
     return None if text.startswith("/") else "is neither JSON nor the absolute path of a file"
 
 
 def _hints_problem(text: str) -> str | None:
-    if problem := _object_problem(text):
+    if problem := object_problem(text):
         return problem
     unknown = sorted(set(json.loads(text)) - set(_HINTS))
-    return f"knows no {', '.join(unknown)}, only {', '.join(_HINTS)}" if unknown else None
-
-
-def _object_problem(text: str) -> str | None:
-    """Why a text is not an object of JSON. Never quotes it: there may be secrets in it."""
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        place = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        return f"is not JSON{place}"
-    return None if isinstance(value, dict) else "is JSON, but not an object"
-
-
-def _with_prefix(prefix: str, props: Mapping[str, str]) -> dict[str, str]:
-    return {key.removeprefix(prefix): text for key, text in props.items() if key.startswith(prefix)}
+    return f"does not know {', '.join(unknown)}, only {', '.join(_HINTS)}" if unknown else None

@@ -21,7 +21,7 @@ from airflow_kconnect.connect.validation.worker_keys import DLT_SOURCES
 from airflow_kconnect.connectors.dlt import settings
 from airflow_kconnect.connectors.dlt.loading import loaded
 from airflow_kconnect.connectors.dlt.records import disposition_warning
-from airflow_kconnect.connectors.dlt.schemas import declared_schema, key_schema
+from airflow_kconnect.connectors.dlt.schemas import declared_schema
 from airflow_kconnect.connectors.dlt.settings import (
     ARGUMENTS,
     HINTS,
@@ -31,6 +31,7 @@ from airflow_kconnect.connectors.dlt.settings import (
     dlt_config,
 )
 from airflow_kconnect.connectors.dlt.task import DltSourceTask
+from airflow_kconnect.connectors.rows import key_schema
 from airflow_kconnect.converters.json.schemas import to_json_schema
 
 if TYPE_CHECKING:

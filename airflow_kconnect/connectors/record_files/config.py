@@ -312,7 +312,7 @@ def _char_problem(name: str, value: Any) -> str | None:
 
 def _pattern_problem(name: str, value: Any) -> str | None:
     try:
-        re.compile(value)
+        re.compile(value or "")  # a missing one has an error of its own
     except re.error as error:
         return f"is not a regular expression: {error}"
     return None

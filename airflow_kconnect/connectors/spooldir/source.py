@@ -73,7 +73,10 @@ class SpoolDirSourceConnector(FilesSourceConnector):
 
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
-        values = cls.config().parse(props)
+        try:
+            values = cls.config().parse(props)
+        except ConfigError:
+            return []  # these keys are named already
         if values["halt.on.error"] and is_tolerant(props) and "halt.on.error" in props:
             return ["`halt.on.error` is true, but `errors.tolerance` is all: bad rows are skipped"]
         return []

@@ -10,14 +10,17 @@ from typing import Any
 
 from airflow_kconnect.connect.data import (
     DATE,
-    DECIMAL,
+    DATE_SCHEMA,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
     INT64_SCHEMA,
     TIME,
+    TIME_SCHEMA,
     TIMESTAMP,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     SchemaType,
+    decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.floats import single_of
@@ -27,9 +30,6 @@ from airflow_kconnect.converters.types import logical_name
 Typed = tuple[ConnectSchema, Any]
 
 FLOAT32_SCHEMA = ConnectSchema(SchemaType.FLOAT32)
-DATE_SCHEMA = ConnectSchema(SchemaType.INT32, name=DATE, version=1)
-TIME_SCHEMA = ConnectSchema(SchemaType.INT32, name=TIME, version=1)
-TIMESTAMP_SCHEMA = ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)
 
 _INTEGERS = (
     (8, ConnectSchema(SchemaType.INT8)),
@@ -62,8 +62,7 @@ def number_of(text: str) -> Typed | None:
     single, double = single_of(float(number)), float(number)
     if exponent != 0 and math.isfinite(double):
         return (FLOAT32_SCHEMA, single) if math.isfinite(single) else (FLOAT64_SCHEMA, double)
-    scale = {"scale": str(-int(exponent))}
-    return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters=scale), number
+    return decimal_schema(-int(exponent)), number
 
 
 def temporal_of(text: str) -> Typed | None:

@@ -45,6 +45,10 @@ class HostGateway(ABC):
     def ended(self, doing: str) -> JavaEnded:
         """The error for a JVM that ended while something was asked of it."""
 
+    @abstractmethod
+    def another(self) -> OwnGateway:
+        """A connection to the same JVM, for another thread."""
+
     @property
     def view(self) -> Any:
         """Java's packages: `view.java.util.HashMap()`."""
@@ -93,6 +97,14 @@ class HostGateway(ABC):
             if isinstance(error, Py4JNetworkError | OSError) or self.has_ended():
                 raise self.ended(doing) from None
             raise
+
+
+class OwnGateway(HostGateway):
+    """A connection that ends before its JVM does."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it."""
 
 
 def _in_time(doing: str, function: Callable[[], T], timeout_s: float) -> T:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from airflow_kconnect.hosted.java.class_archive import ClassArchive
-from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
+from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded, OwnGateway
 from airflow_kconnect.hosted.java.log import LogPump
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, java_environment
@@ -122,6 +122,10 @@ class HostJvm(HostGateway):
         """
         return JvmConnection(self, folder)
 
+    def another(self) -> JvmConnection:
+        """A connection for another thread."""
+        return self.connect(self.folder)
+
     def new_gateway(self) -> Any:
         """A gateway of py4j."""
         from py4j.java_gateway import JavaGateway
@@ -207,7 +211,7 @@ class HostJvm(HostGateway):
         raise SetupError(f"Java {_end(code)} at its start: {' / '.join(lines[-3:]) or 'it printed nothing'}")
 
 
-class JvmConnection(HostGateway):
+class JvmConnection(OwnGateway):
     """One of several connections to a JVM."""
 
     def __init__(self, jvm: HostJvm, folder: Path) -> None:
@@ -227,6 +231,10 @@ class JvmConnection(HostGateway):
     def ended(self, doing: str) -> JavaEnded:
         """The error for a JVM that ended while something was asked of it."""
         return self._jvm.ended(doing)
+
+    def another(self) -> JvmConnection:
+        """A connection to the same JVM, for another thread."""
+        return self._jvm.connect(self.folder)
 
     def close(self) -> None:
         """End it: its thread in Java ends."""

@@ -24,7 +24,7 @@ PACKAGE = "airflow_kconnect"
 
 _SOURCES = (
     ("airflow_kconnect.hosted.interval", "OffsetFilter"),
-    *(("airflow_kconnect.hosted.worker", name) for name in ("RunSecrets", "SharedPlugins", "TopicGuard")),
+    *(("airflow_kconnect.hosted.worker", name) for name in ("RunSecrets", "RunTokens", "SharedPlugins", "TopicGuard")),
 )
 _COMPILER = ("janino-*.jar", "commons-compiler-*.jar")
 _DOING = "compiling the Java classes that runs of Java connectors need"

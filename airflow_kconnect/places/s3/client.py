@@ -1,7 +1,4 @@
-"""How S3 is reached: settings, credentials, and the client.
-
-It is botocore's, which is what boto3's is: boto3 adds nothing that is used here, and takes 50 ms more to import.
-"""
+"""How S3 is reached: settings, credentials, and the client."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session, data_loader
 from airflow_kconnect.places.errors import check_ca_file
 
-_SESSION = "airflow-kconnect"
 _MINUTE_S = 60
 _DESCRIPTIONS = ("service-2", "endpoint-rule-set-1", "paginators-1")
 """What botocore reads about a service for its first client and its first listing."""
@@ -89,7 +86,7 @@ def preload() -> None:
     """
     import botocore.session  # noqa: F401
 
-    loader = _loader(None)
+    loader = data_loader(None)
     for description in _DESCRIPTIONS:
         loader.load_service_model("s3", description)
     loader.load_data("endpoints")
@@ -110,57 +107,19 @@ def _shared(own: S3Settings, patience: Patience, process: int, minute: float) ->
 
 
 def _session(own: S3Settings, patience: Patience) -> Any:
-    session = _new_session()
-    if own.profile is not None:
-        session.set_config_variable("profile", own.profile)
-    if own.access_key_id or own.secret_access_key or own.session_token:
-        session.set_credentials(own.access_key_id, own.secret_access_key, own.session_token)
-    return session if own.role_arn is None else _as_role(session, own, patience)
-
-
-def _new_session() -> Any:
-    from botocore.session import Session
-
-    session = Session()
-    session.register_component("data_loader", _loader(session.get_config_variable("data_path")))
-    return session
-
-
-@cache
-def _loader(path: str | None) -> Any:
-    """Descriptions of services: to read them takes most of the time in which a client is made.
-
-    :param path: further folders with some.
-    """
-    from botocore.loaders import create_loader
-
-    return create_loader(path)
-
-
-def _as_role(session: Any, own: S3Settings, patience: Patience) -> Any:
-    """A session with credentials of the role, which are renewed before they expire."""
-    from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
-    from botocore.exceptions import NoCredentialsError
-
-    if (source := session.get_credentials()) is None:
-        raise NoCredentialsError
-    region = session.get_config_variable("region")
-    names = {"RoleSessionName": _SESSION}
-    fetcher = AssumeRoleCredentialFetcher(
-        client_creator=partial(
-            session.create_client,
-            region_name=_region(own) or region,
-            verify=own.ca_file,
-            config=_config(own, patience),
-        ),
-        source_credentials=source,
+    login = AwsLogin(
+        profile=own.profile,
+        access_key_id=own.access_key_id,
+        secret_access_key=own.secret_access_key,
+        session_token=own.session_token,
         role_arn=own.role_arn,
-        extra_args=names | ({"ExternalId": own.role_external_id} if own.role_external_id else {}),
+        role_external_id=own.role_external_id,
     )
-    inner = _new_session()
-    inner._credentials = DeferredRefreshableCredentials(fetcher.fetch_credentials, "assume-role")  # as botocore itself
-    inner.set_config_variable("region", region)
-    return inner
+
+    def of_roles(region: str | None) -> dict[str, Any]:
+        return {"region_name": _region(own) or region, "verify": own.ca_file, "config": _config(own, patience)}
+
+    return aws_session(login, of_roles)
 
 
 def _region(own: S3Settings) -> str | None:

@@ -30,6 +30,7 @@ from airflow_kconnect.hosted.sharing import among
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.java_clients import java_client_keys
 from airflow_kconnect.hosted.worker.run_secrets import lent
+from airflow_kconnect.hosted.worker.run_tokens import tokens_for
 from airflow_kconnect.hosted.worker.topic_guard import guard_keys
 from airflow_kconnect.hosted.worker.worker_keys import (
     connector_properties,
@@ -228,6 +229,7 @@ class HostedRun(ABC):
             lease = stack.enter_context(leased(needs, tenant_of(self._config, alone=self._must_be_alone)))
             try:
                 stack.enter_context(lent(lease.gateway, secrets))
+                stack.enter_context(tokens_for(lease.gateway, self._worker.props))
                 properties |= lease.plugin_properties
                 crew, herder = self._crew(lease, properties, fleet)
                 stack.callback(crew.leave, self._graceful_s)

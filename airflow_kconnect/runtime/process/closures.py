@@ -9,12 +9,17 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from airflow_kconnect.connect.plugin_files import carrying
+
 _NAME = "kconnect_cloudpickle"
 
 
 def pickled(function: object) -> bytes:
-    """The function as bytes, for `pickle.loads` in a process that has called `load` or was forked from one."""
-    data: bytes = load().dumps(function)
+    """The function as bytes, for `pickle.loads` in a process that has called `load` or was forked from one.
+
+    The plug-in files that it may refer to come with it.
+    """
+    data: bytes = load().dumps(carrying(function))
     return data
 
 

@@ -19,6 +19,7 @@ from airflow_kconnect.runtime.process.extensions import session_without_mllib
 from airflow_kconnect.runtime.process.late_imports import HIDE_PANDAS, hide_pandas, import_little_of_pyspark
 from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.phases import PhaseTimer
+from airflow_kconnect.runtime.process.plugin_modules import send_plugin_files
 from airflow_kconnect.runtime.process.progress import emit
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class LazySession:
         """
         spark = self._given or self._new()
         remember_lookups(spark)
+        send_plugin_files(spark.sparkContext)
         for key, value in (SESSION_CONF | _SPEED_CONF).items():
             spark.conf.set(key, value)
         if str(spark.conf.get("spark.speculation", "false")).lower() == "true":

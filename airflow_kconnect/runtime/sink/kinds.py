@@ -18,7 +18,6 @@ from airflow_kconnect.connect.connector.sink import (
 )
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.connect.shortcuts import is_overridden
@@ -223,7 +222,7 @@ class PollKind(SinkKind):
         headers = HeaderStage.of(converter_of(settings, "header"))
         flush_ms = int(settings.worker.get("offset.flush.interval.ms"))
         terms = Terms(flush_ms, Retries.of(settings.config.common), self.deadline_epoch_s)
-        task = TaskWriter(carrying(connector.task_class()), {}, frame.key, frame.value, headers, terms)
+        task = TaskWriter(connector.task_class(), {}, frame.key, frame.value, headers, terms)
         configs = connector.task_configs(settings.tasks_max)
         return tuple(replace(task, props=configs[n % len(configs)]) for n in range(count))
 

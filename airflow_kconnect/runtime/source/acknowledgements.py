@@ -88,3 +88,14 @@ class AckReader:
             (self._folder / "stopped").touch()
         except FileNotFoundError:
             return
+
+
+class NothingCommitted:
+    """In place of an `AckReader`, where records are only read."""
+
+    def read(self) -> tuple[int, bool]:
+        """Nothing is committed, and that is final."""
+        return 0, True
+
+    def stopped(self) -> None:
+        """No one waits for it."""

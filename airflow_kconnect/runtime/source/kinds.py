@@ -19,7 +19,6 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.plugin_files import carrying
 from airflow_kconnect.connect.retries import Retries
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
@@ -252,12 +251,12 @@ class PollKind(SourceKind):
         if max_duration_s is not None and self._read:
             max_duration_s = max(0.0, max_duration_s - (time.monotonic() - self._began_s))
         return PollSettings(
-            task_class=carrying(self._connector.task_class()),
+            task_class=self._connector.task_class(),
             configs=tuple(configs),
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),
             headers=HeaderStage.of(converter_of(self._settings, "header")),
-            max_records=tuple(_share(left, count, n) for n in range(count)),
+            max_records=tuple(share_of(left, count, n) for n in range(count)),
             max_duration_s=max_duration_s,
             plan_id=work.plan.plan_id,
             at_offsets=self.commits_at_offsets,
@@ -282,6 +281,6 @@ class PollKind(SourceKind):
         return known
 
 
-def _share(max_records: int | None, count: int, n: int) -> int | None:
+def share_of(max_records: int | None, count: int, n: int) -> int | None:
     """How many records task n may deliver: at least one, else it would never get on."""
     return None if max_records is None else max(1, max_records // count + (n < max_records % count))

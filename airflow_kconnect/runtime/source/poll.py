@@ -24,7 +24,7 @@ from airflow_kconnect.connect.retries import NO_RETRIES, Retries
 from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.converters import cells
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
-from airflow_kconnect.runtime.source.acknowledgements import AckReader
+from airflow_kconnect.runtime.source.acknowledgements import AckReader, NothingCommitted
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from airflow_kconnect.runtime.source.together import Together
 from airflow_kconnect.runtime.source.transactions import AbortedRecord, Transactions
@@ -47,6 +47,7 @@ class PollSettings:
 
     :param max_records: per task, or None.
     :param max_duration_s: for how long each task may poll, counted from its first poll; None: no limit.
+    :param plan_id: of the run; None: the records are only read, and nothing is ever committed.
     :param stop_timeout_s: how long to wait for the final commit before `SourceTask.stop`.
     :param headers: writes the values of headers; otherwise they must be bytes.
     :param at_offsets: whether a bound may end the task only after records with an offset.
@@ -60,7 +61,7 @@ class PollSettings:
     shapes: RecordShapes
     max_records: tuple[int | None, ...]
     max_duration_s: float | None
-    plan_id: str
+    plan_id: str | None
     stop_timeout_s: float
     headers: HeaderStage = RAW
     retries: Retries = NO_RETRIES
@@ -194,18 +195,20 @@ class _HostedTask:
     """Calls a `SourceTask` according to its contract.
 
     When the task has caught up, its last records are still on their way to Kafka: a thread of this process waits for
-    the final commit, then stops the task. The writing end waits for that.
+    the final commit, then stops the task. The writing end waits for that. Where nothing is committed, it is stopped at
+    once.
     """
 
     def __init__(self, settings: PollSettings, index: int) -> None:
         self._settings, self._index = settings, index
-        self._acks = AckReader(settings.plan_id, index)
+        self._acks = NothingCommitted() if settings.plan_id is None else AckReader(settings.plan_id, index)
         self._task = settings.task_class()
         self._context = TransactionContext() if settings.transactions else None
         self._transactions = None if self._context is None else Transactions(self._context)
         self._together = Together(settings.at_offsets)
         # Kept for `commit_record` only: a transaction may be large.
-        self._called_back = type(self._task).commit_record is not SourceTask.commit_record
+        overridden = type(self._task).commit_record is not SourceTask.commit_record
+        self._called_back = overridden and settings.plan_id is not None
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
         self.bound: str | None = None
@@ -221,12 +224,16 @@ class _HostedTask:
         except BaseException:
             self._stop()
             raise
-        threading.Thread(target=self._close, name="task-close", daemon=True).start()
+        if self._settings.plan_id is None:
+            self._stop()
+        else:
+            threading.Thread(target=self._close, name="task-close", daemon=True).start()
 
     def _poll_all(self) -> Iterator[list[SourceRecord]]:
         """Poll until the task has caught up, or a bound is reached."""
         left = self._settings.max_records[self._index]
         waiting: list[SourceRecord] = []
+        ended: Exception | None = None
         held, handed, last_s = False, 0, time.monotonic()
         limit_s = self._settings.max_duration_s
         end_s = None if limit_s is None else last_s + limit_s
@@ -234,8 +241,8 @@ class _HostedTask:
         while True:
             try:
                 polled = poll()
-            except NewShapes as found:
-                self.bound = of_new_shapes(found)
+            except Exception as error:
+                ended = error
                 break
             if polled is None:
                 waiting += self._taken((), left)  # the task may end a transaction without further records
@@ -260,7 +267,15 @@ class _HostedTask:
                 break
         if waiting:
             yield waiting
-        if self.bound is None and self._transactions is not None and self._is_open:
+        self._end_by(ended)
+
+    def _end_by(self, error: Exception | None) -> None:
+        """All that was polled has been passed on: what is complete is committed even if an error has ended it."""
+        if isinstance(error, NewShapes):
+            self.bound = of_new_shapes(error)
+        elif error is not None:
+            raise error
+        elif self.bound is None and self._transactions is not None and self._is_open:
             self.bound = Left.HELD_BACK
 
     @property

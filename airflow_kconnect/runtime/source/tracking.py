@@ -25,14 +25,18 @@ class Tracking(ABC):
 
     commits_empty: bool
     """Whether a split without rows still has to commit something."""
+    keeps_complete = False
+    """Whether what is complete is committed before an error of what follows ends the split."""
 
     @abstractmethod
     def uncommitted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that no earlier attempt of the split has committed. Called for each batch, in order."""
 
-    def parts(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Rows of `uncommitted` in parts: it can be asked after each whether a later attempt can resume there."""
-        yield rows
+    def parts(self, rows: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, bool]]:
+        """Rows of `uncommitted` in parts, and whether a later attempt can resume after each: if not, what it belongs to
+        is to come.
+        """
+        yield rows, True
 
     @abstractmethod
     def check_end(self) -> None:
@@ -162,6 +166,7 @@ class OffsetTracking(Tracking):
         self, pointer: PlanPointer, report: SplitReport, known_keys: Mapping[str, bytes], at_offsets: bool
     ) -> None:
         self._pointer, self._report, self._known_keys, self._at_offsets = pointer, report, known_keys, at_offsets
+        self.keeps_complete = at_offsets
         self._acks = AckWriter(pointer.plan.plan_id, report.split)
         self._last: dict[str, str] = {}
         self._open: set[str] = set()  # source partitions whose last row is not a resume point
@@ -169,16 +174,19 @@ class OffsetTracking(Tracking):
     def uncommitted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return batch
 
-    def parts(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def parts(self, rows: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, bool]]:
         """Cut after the last row at which all source partitions can be resumed."""
         if not self._at_offsets:
-            yield rows
+            yield rows, True
             return
         opened, cut = set(self._open), 0
         for n, (partition, offset) in enumerate(self._positions(rows), 1):
             note(opened, partition, offset)
             cut = cut if opened else n
-        yield from (part for part in (rows.slice(0, cut), rows.slice(cut)) if part.num_rows)
+        if cut:
+            yield rows.slice(0, cut), True
+        if cut < rows.num_rows:
+            yield rows.slice(cut), False
 
     def check_end(self) -> None:
         return None

@@ -213,9 +213,12 @@ class ChunkedWriter:
     def _write_parts(self, rows: pa.RecordBatch) -> bool:
         """Write rows, and commit if that is due; returns whether everything is committed."""
         committed = False
-        for part in self._tracking.parts(rows):
+        for part, complete in self._tracking.parts(rows):
+            is_open = self._open_since is not None
             # What had to wait for its last rows need not wait for the clock too.
-            waited = self._open_since is not None and not self._tracking.can_commit()
+            waited = is_open and not self._tracking.can_commit()
+            if is_open and not waited and not complete:
+                self._commit(done=False)  # if that is never completed, what is complete is kept all the same
             self._write_rows(part)
             committed = self._commit_if_due()
             if waited and not committed and self._tracking.can_commit():
@@ -254,6 +257,8 @@ class ChunkedWriter:
         """A row that is not a record cannot be skipped, and need not come after the resume point."""
         stopped = triage(batch, tolerant=True).stopped
         if stopped is not None:
+            if self._tracking.keeps_complete and self._open_since is not None and self._tracking.can_commit():
+                self._commit(done=False)
             raise error_at(batch, stopped, self._tracking.where(batch, stopped))
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:

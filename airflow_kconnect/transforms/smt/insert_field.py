@@ -13,6 +13,7 @@ from airflow_kconnect.connect.data import (
     SCHEMALESS,
     STRING_SCHEMA,
     TIMESTAMP,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 _PURPOSE = "field insertion"
 _NO_SINK = f"Only SinkRecord supported for [{_PURPOSE}], found: org.apache.kafka.connect.source.SourceRecord"
 _MARKS = "A name that ends in ! makes a required field; one that ends in ? an optional one, as does a name alone."
-_TIMESTAMP_SCHEMA = ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ _SOURCES: Mapping[str, _Source] = {
         INT64_SCHEMA, "Name of a field for the offset in Kafka; for sink connectors only.", lambda rows: rows.offset
     ),
     "timestamp.field": _Source(
-        _TIMESTAMP_SCHEMA, "Name of a field for the timestamp of the record.", lambda rows: rows.timestamp
+        TIMESTAMP_SCHEMA, "Name of a field for the timestamp of the record.", lambda rows: rows.timestamp
     ),
 }
 

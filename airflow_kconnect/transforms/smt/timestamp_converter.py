@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.data import (
-    DATE,
+    DATE_SCHEMA,
     INT64_SCHEMA,
     SCHEMALESS,
     STRING_SCHEMA,
-    TIME,
-    TIMESTAMP,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     Field,
     SchemaType,
@@ -40,9 +40,9 @@ _PURPOSE = "converting timestamp formats"
 _TARGETS = {
     "string": STRING_SCHEMA,
     "unix": INT64_SCHEMA,
-    "Date": ConnectSchema(SchemaType.INT32, name=DATE, version=1),
-    "Time": ConnectSchema(SchemaType.INT32, name=TIME, version=1),
-    "Timestamp": ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1),
+    "Date": DATE_SCHEMA,
+    "Time": TIME_SCHEMA,
+    "Timestamp": TIMESTAMP_SCHEMA,
 }
 _SCHEMA_BUILDER = "org.apache.kafka.connect.errors.SchemaBuilderException"
 _NO_FORMAT = "TimestampConverter requires format option to be specified when using string timestamps"

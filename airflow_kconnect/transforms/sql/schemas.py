@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, Field, SchemaType
+from airflow_kconnect.connect.data import (
+    DATE_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectSchema,
+    Field,
+    SchemaType,
+    decimal_schema,
+)
 from airflow_kconnect.connect.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,12 +65,11 @@ def connect_schema(type_: DataType, *, optional: bool) -> ConnectSchema:
             values = connect_schema(type_.valueType, optional=type_.valueContainsNull)
             return ConnectSchema(SchemaType.MAP, optional, key_schema=keys, value_schema=values)
         case spark.DecimalType():
-            parameters = {"scale": str(type_.scale)}
-            return ConnectSchema(SchemaType.BYTES, optional, name=DECIMAL, version=1, parameters=parameters)
+            return replace(decimal_schema(type_.scale), optional=optional)
         case spark.DateType():
-            return ConnectSchema(SchemaType.INT32, optional, name=DATE, version=1)
+            return replace(DATE_SCHEMA, optional=optional)
         case spark.TimestampType() | spark.TimestampNTZType():
-            return ConnectSchema(SchemaType.INT64, optional, name=TIMESTAMP, version=1)
+            return replace(TIMESTAMP_SCHEMA, optional=optional)
         case spark.StringType():
             return ConnectSchema(SchemaType.STRING, optional)
         case _ if type_.simpleString() in _PRIMITIVES:

@@ -47,7 +47,7 @@ def test_the_exit_code_says_whether_a_promise_was_broken(
 
 def test_a_function_is_checked_as_a_class_is(bootstrap: str, worker_topics: str, tmp_path: Path) -> None:
     shop, prices, config = (tmp_path / name for name in ("shop.py", "prices.jsonl", "prices.json"))
-    _example(DOCS / "writing-connectors.md", "import json\n\nfrom airflow_kconnect.sdk import source", shop)
+    _example(DOCS / "writing-connectors.md", "import json\nfrom collections.abc import Iterator", shop)
     prices.write_text("".join(f'{{"sku": "s{n}", "changed": {n // 2}}}\n' for n in range(6)))
     config.write_text(json.dumps({"path": str(prices)}))
     checks = [part for name in ("offsets", "second-run", "killed:during-commit") for part in ("--only", name)]

@@ -20,6 +20,8 @@ from tests.support.kafka import read_values
 
 ROWS = '''
 import json, pathlib
+from collections.abc import Iterator
+from typing import TypedDict
 from airflow_kconnect.sdk import State, source
 
 def rows_of(path):
@@ -39,6 +41,13 @@ async def by_state(path: str, state: dict):
     for row in rows_of(path)[state.get("row", 0):]:
         yield row
         yield State(row=row["id"])
+
+class Declared(TypedDict):
+    id: int
+
+@source(key="id")
+def declared(path: str) -> Iterator[Declared]:
+    yield from rows_of(path)
 
 @source
 def failing(kind: str):
@@ -112,6 +121,20 @@ def test_it_can_be_skipped(run_of: Run, rows: Any, topic: Any, bootstrap: str) -
     name = topic()
     rows({"id": 1, "at": 1, "n": 1}, {"id": 2, "at": 2, "n": "two"}, {"id": 3, "at": 3, "n": 3})
     report = run_of("by_cursor", name, **{"errors.tolerance": "all"})
+    assert ([row["id"] for row in payloads(bootstrap, name)], report.records["dead_lettered"]) == ([1, 3], 1)
+
+
+def test_a_field_that_a_declared_schema_does_not_have_is_a_bad_record(run_of: Run, rows: Any, topic: Any) -> None:
+    name = topic()
+    rows({"id": 1}, {"id": 2, "colour": "red"})
+    with pytest.raises(DataError, match="The value: it has a field `colour`, which its schema does not have"):
+        run_of("declared", name)
+
+
+def test_only_that_record_is_skipped(run_of: Run, rows: Any, topic: Any, bootstrap: str) -> None:
+    name = topic()
+    rows({"id": 1}, {"id": 2, "colour": "red"}, {"id": 3})
+    report = run_of("declared", name, **{"errors.tolerance": "all"})
     assert ([row["id"] for row in payloads(bootstrap, name)], report.records["dead_lettered"]) == ([1, 3], 1)
 
 

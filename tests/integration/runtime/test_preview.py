@@ -13,10 +13,20 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect import preview
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.plugin_files import PluginFile
+from airflow_kconnect.connect.plugins import registry
+from tests.support import unique
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 SCHEMALESS = {"value.converter": JSON, "value.converter.schemas.enable": "false"}
 HOIST = {"transforms": "w", "transforms.w.type": "HoistField$Value", "transforms.w.field": "line"}
+LOUDER = """
+from airflow_kconnect.sdk import transform
+
+@transform
+def louder(record):
+    return {"text": record["text"] + "!"}
+"""
 DROP_TOMBSTONES = {
     "transforms": "drop",
     "transforms.drop.type": "Filter",
@@ -30,6 +40,17 @@ def test_answers_are_in_order(spark: SparkSession) -> None:
     records: list[dict[str, Any]] = [{"value": "1"}, {"value": None}, {"value": "no json"}, {"value": '{"a":2}'}]
     answers = preview({**SCHEMALESS, **DROP_TOMBSTONES}, records)
     assert [answer.get("value") or next(iter(answer)) for answer in answers] == ["1", "dropped", "error", '{"a":2}']
+
+
+def test_a_function_of_a_file_is_previewed_also_if_it_came_later_than_the_session(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    preview(SCHEMALESS, [{"value": "1"}])
+    file = tmp_path / f"{unique('louder').replace('-', '_')}.py"
+    file.write_text(LOUDER)
+    registry().add(PluginFile.read(file))
+    transformed = {**SCHEMALESS, "transforms": "l", "transforms.l.type": f"{file.stem}.louder"}
+    assert preview(transformed, [{"value": '{"text":"a"}'}])[0]["value"] == '{"text":"a!"}'
 
 
 def test_many_shapes_are_answered_in_order(spark: SparkSession) -> None:

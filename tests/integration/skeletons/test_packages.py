@@ -22,7 +22,8 @@ def _run(folder: Path, *command: str) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.exhaustive) for kind in Kind])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("kind", list(Kind))
 def test_a_package_passes_its_own_types_and_tests(kind: Kind, tmp_path: Path) -> None:
     written(kind, f"my-{kind}", tmp_path)
     _run(tmp_path / f"my-{kind}", "mypy", "--cache-dir", str(tmp_path / "mypy"))

@@ -8,10 +8,10 @@ from decimal import Decimal
 from airflow_kconnect.connect.config import ConfigDef, Type
 from airflow_kconnect.connect.connector.source import PollSourceConnector, RecordShapes
 from airflow_kconnect.connect.connector.task import SourceTask
-from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType, Shape, struct
+from airflow_kconnect.connect.data import Shape, decimal_schema, struct
 from airflow_kconnect.connect.record import SourceRecord
 
-PRICED = struct(("price", ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": "2"})))
+PRICED = struct(("price", decimal_schema(2)))
 
 
 class PricedSource(PollSourceConnector):

@@ -12,6 +12,7 @@ KILL = Finding("killed:mid-produce", Status.PASSED, "each record is there once")
 TWICE = Finding("killed:random", Status.PASSED, "2 more than once", doubled=2)
 LOST = Finding("bounds", Status.FAILED, "1 record is missing", missing=1)
 SECOND = Finding("second-run", Status.FAILED, "a second run wrote 5 records", doubled=5)
+ALL_AGAIN = Finding("second-run", Status.PASSED, "it wrote all records again", doubled=5, full_read=True)
 DOUBLED = Finding("killed:random", Status.FAILED, "1 record is doubled", doubled=1)
 
 
@@ -70,6 +71,8 @@ def test_a_missing_record_is_a_failure_even_where_others_may_come_twice() -> Non
         ([KILL, DOUBLED], Guarantee.AT_LEAST_ONCE),
         ([KILL, LOST], Guarantee.NOTHING),
         ([KILL, SECOND], Guarantee.NOTHING),
+        ([KILL, TWICE, ALL_AGAIN], Guarantee.FULL_READ),
+        ([KILL, LOST, ALL_AGAIN], Guarantee.NOTHING),
         ([Finding("offsets", Status.PASSED, "plain")], None),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +12,16 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.findings import Broken, Finding, Guarantee, Passed, Status, Verdict
+from airflow_kconnect.conformance.findings import Broken, Difference, Finding, Guarantee, Passed, Status, Verdict
 from airflow_kconnect.conformance.harness import Arrived, ConfigOnly, Harness, SinkHarness
-from airflow_kconnect.conformance.lab import MAX_RECORDS, RECORDS, Lab, Trial, drained
+from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.runs import Ended
 from airflow_kconnect.conformance.sink_checks import SINK_CHECKS
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.suite import examined
 from airflow_kconnect.conformance.task_checks import TASK_CHECKS
 from airflow_kconnect.conformance.topics import Topics
+from airflow_kconnect.conformance.trials import MAX_RECORDS, RECORDS, Trial, drained
 from airflow_kconnect.connect.config import ConfigDef, Type
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
@@ -154,6 +156,12 @@ class _Scripted(Trial):
     def total(self) -> int:
         return self.there
 
+    def add(self, count: int) -> None:
+        self.left += count
+
+    def difference(self) -> Difference:
+        return Difference.of(Counter(), Counter())
+
     def run(self, keys: Mapping[str, str] | None = None) -> Ended:
         written = min(self.left, int((keys or {}).get(MAX_RECORDS, self.left)))
         self.left -= 0 if self.forgets else written
@@ -188,7 +196,7 @@ def test_a_sink_whose_texts_cannot_be_read_back_has_not_passed_a_check_of_texts(
     monkeypatch.setattr(Trial, "run", lambda *_: None)
     (check,) = (each for each in SINK_CHECKS if each.name == "nulls")
     finding = check.finding(OwnLab(Rows, _Numbers, tmp_path))
-    assert (finding.status, "texts are not known" in finding.text) == (Status.SKIPPED, True), finding
+    assert (finding.status, "texts are not known" in finding.text) == (Status.DOES_NOT_APPLY, True), finding
 
 
 class _NoConfig(LinesHarness):
@@ -265,7 +273,8 @@ class _OtherBytes(LinesHarness):
 
 
 @pytest.mark.parametrize(
-    ("harness", "status"), [(LinesHarness, Status.FAILED), (TimesHarness, Status.PASSED), (_OtherBytes, Status.SKIPPED)]
+    ("harness", "status"),
+    [(LinesHarness, Status.FAILED), (TimesHarness, Status.PASSED), (_OtherBytes, Status.DOES_NOT_APPLY)],
 )
 def test_a_task_delivers_the_same_again_if_only_that_differs_which_the_identity_leaves_out(
     harness: type[Harness], status: Status, tmp_path: Path

@@ -32,7 +32,7 @@ _GIVEN = {
     "submit/previewing.py": "environment: java_environment",
     "runtime/process/early_workers.py": "own: the job's, which was started without them",
     "conformance/runs.py": "environment: submit_environment",
-    "registry/stores.py": "env: a few variables",
+    "credentials/java_stores.py": "env: a few variables",
 }
 
 

@@ -13,7 +13,6 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugin_files import ENVIRONMENT, PluginFile, carrying, of_environment
 from airflow_kconnect.connect.plugins import CONNECTORS, TRANSFORMS, PluginRegistry, registry
-from airflow_kconnect.runtime.source.poll import name_of
 
 TEXT = '''
 from airflow_kconnect import sdk
@@ -161,5 +160,7 @@ def test_threads_get_a_module_when_it_is_executed(tmp_path: Path) -> None:
         assert list(threads.map(lambda _: slow.module().done, range(2))) == [True, True]
 
 
-def test_errors_call_what_is_carried_by_its_name(file: PluginFile) -> None:
-    assert name_of(carrying(file.module().numbers)) == "numbers"
+def test_a_class_may_derive_from_one_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "my_sinks.py"
+    path.write_text("class Base(NativeSinkConnector): ...\nclass Own(Base): ...\nclass Other(Unknown): ...\n")
+    assert PluginFile.read(path).plugins == {"Base": CONNECTORS, "Own": CONNECTORS}

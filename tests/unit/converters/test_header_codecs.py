@@ -13,6 +13,7 @@ import pytest
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
+    DATE_SCHEMA,
     DECIMAL,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
@@ -20,6 +21,8 @@ from airflow_kconnect.connect.data import (
     OPTIONAL_BYTES_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     SchemaType,
     Shape,
@@ -28,7 +31,7 @@ from airflow_kconnect.connect.data import (
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.converters.base import Encoded, new_converter
 from airflow_kconnect.converters.header_codecs import HeaderCodec, header_codec
-from airflow_kconnect.converters.header_text.literals import DATE_SCHEMA, FLOAT32_SCHEMA, TIME_SCHEMA, TIMESTAMP_SCHEMA
+from airflow_kconnect.converters.header_text.literals import FLOAT32_SCHEMA
 from airflow_kconnect.converters.same_schema import OneShapeConverter
 from tests.unit.converters.header_text.test_values import CLOCK, INSTANT, RECORD, decimal, list_of, map_of
 

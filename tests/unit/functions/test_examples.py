@@ -17,7 +17,7 @@ from tests.support.http_server import Answer, http_server
 from tests.support.pages.markdown import REPOSITORY, blocks
 
 PAGE = REPOSITORY / "docs" / "writing-connectors.md"
-BUSY: Answer = (503, {})
+BUSY = Answer(503)
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +67,8 @@ def test_a_state_resumes_after_its_pages(start: int, pages: list[int]) -> None:
     task.start(props)
     records = task.poll()
     assert sorted({record.value["id"] // 10 + 1 for record in records}) == pages
+
+
+def test_the_archive_gets_frames_and_is_exactly_once() -> None:
+    connector = example("archive")({"folder": "/data", "topics": "orders"})
+    assert (connector.spec.takes, connector.spec.given, connector.exactly_once) == ("frame", ("batch_id",), True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -57,7 +58,7 @@ def test_an_answer_that_will_not_change_is_an_error_without_the_query(answers: A
 
 def test_a_request_that_may_have_been_done_is_not_sent_again(answers: Answers) -> None:
     client = http_client(base_url=answers((500, {})))
-    with client, pytest.raises(RetriableError, match="It may have been done, so it is not sent again"):
+    with client, pytest.raises(RetriableError, match="It may have been done, so it is not retried"):
         client.post("/orders")
 
 
@@ -70,3 +71,19 @@ def test_without_a_server_it_is_worth_a_retry(answers: Answers) -> None:
     client = http_client(base_url="http://127.0.0.1:1", attempts=2)
     with client, pytest.raises(RetriableError, match=r"ConnectError: .* \(2 attempts\)"):
         client.get("/")
+
+
+def test_a_limit_that_is_named_as_github_does_is_waited_for(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(http, "_wait", waited.append)
+    with http_client(base_url=answers((403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9"}))) as client:
+        client.get("/")
+    assert waited == [9.0]
+
+
+def test_a_limit_may_name_the_time(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(http, "_wait", waited.append)
+    with http_client(base_url=answers((429, {"X-RateLimit-Reset": str(int(time.time()) + 20)}))) as client:
+        client.get("/")
+    assert 15 < waited[0] <= 20

@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
+    DATE_SCHEMA,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     SchemaType,
+    decimal_schema,
     struct,
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.functions.inference import Misfit, inferred, widened, writer_of
-from airflow_kconnect.functions.schemas import DATE_SCHEMA, TIMESTAMP_SCHEMA, decimal_schema, plain
+from airflow_kconnect.functions.schemas import plain
 
 SCALARS = st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(allow_nan=False)
 

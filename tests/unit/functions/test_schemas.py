@@ -14,21 +14,17 @@ from pydantic import BaseModel
 
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
+    DATE_SCHEMA,
     FLOAT64_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     SchemaType,
+    decimal_schema,
     struct,
 )
-from airflow_kconnect.functions.schemas import (
-    DATE_SCHEMA,
-    TIMESTAMP_SCHEMA,
-    NoSchema,
-    decimal_schema,
-    plain,
-    schema_of,
-)
+from airflow_kconnect.functions.schemas import NoSchema, plain, schema_of
 
 
 class Colour(enum.Enum):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -13,12 +13,8 @@ from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, Sourc
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.functions.source import Record, source
-
-
-def as_source(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """The decorator, with a type."""
-    return cast("Callable[[Callable[..., Any]], Any]", source(**options))
+from airflow_kconnect.functions.source import source
+from airflow_kconnect.functions.source_spec import Record
 
 
 def started(function: Any, known: Any = None, offset: Any = None, partition: str | None = None) -> SourceTask:
@@ -52,7 +48,7 @@ def sent(function: Any, offset: Mapping[str, Any] | None = None) -> list[SourceR
 
 
 def test_records_with_the_same_value_for_several_topics_or_keys_are_all_sent() -> None:
-    @as_source(cursor="at")
+    @source(cursor="at")
     def copies() -> Iterator[Record]:
         yield from (Record({"at": 1}, topic=topic, key=key) for topic in ("a", "b") for key in ("x", "y"))
 
@@ -66,7 +62,7 @@ def test_records_with_the_same_value_for_several_topics_or_keys_are_all_sent() -
 def test_a_value_without_a_schema_is_an_error_of_its_record(bad: Any, is_first: bool) -> None:
     rows = [{"at": 1, "x": 0}, {"at": 2, "x": bad}] if not is_first else [{"at": 1, "x": bad}, {"at": 2, "x": 0}]
 
-    @as_source(cursor="at")
+    @source(cursor="at")
     def mixed() -> Iterator[Any]:
         yield from rows
 
@@ -77,7 +73,7 @@ def test_a_value_without_a_schema_is_an_error_of_its_record(bad: Any, is_first: 
 def test_a_function_has_closed_what_it_opened_before_it_is_called_again() -> None:
     opened: list[bool] = []
 
-    @as_source(cursor="at")
+    @source(cursor="at")
     def opening() -> Iterator[Any]:
         opened.append(True)
         try:
@@ -91,7 +87,7 @@ def test_a_function_has_closed_what_it_opened_before_it_is_called_again() -> Non
 
 
 def test_a_failure_further_on_does_not_hide_the_shapes_of_records_before_it() -> None:
-    @as_source(cursor="at")
+    @source(cursor="at")
     def breaking() -> Iterator[Any]:
         yield {"at": 1}
         raise ValueError("broken")
@@ -103,7 +99,7 @@ def test_a_failure_further_on_does_not_hide_the_shapes_of_records_before_it() ->
 def test_a_poll_that_is_repeated_continues_behind_what_was_sent() -> None:
     answers: list[list[Any]] = [[1, 2, ConnectionError("no answer")], [1, 2, ConnectionError("nor now")], [1, 2, 3]]
 
-    @as_source(cursor="at", schema=None)
+    @source(cursor="at", schema=None)
     def unsteady() -> Iterator[Any]:
         for each in answers.pop(0):
             if isinstance(each, Exception):
@@ -127,7 +123,7 @@ def _patiently(task: SourceTask) -> Any:
 def shapes_of(*rows: Any) -> Mapping[str, Any]:
     """What a task of `orders` finds when these are new."""
 
-    @as_source(cursor="at")
+    @source(cursor="at")
     def orders() -> Iterator[Any]:
         yield from rows
 
@@ -136,7 +132,7 @@ def shapes_of(*rows: Any) -> Mapping[str, Any]:
     return found.value.facts
 
 
-@as_source(cursor="at")
+@source(cursor="at")
 def orders() -> Iterator[Any]:
     yield from ()
 
@@ -147,7 +143,7 @@ def test_of_shapes_of_two_tasks_that_contradict_each_other_one_is_known_later() 
 
 
 def test_shapes_of_another_function_do_not_count() -> None:
-    @as_source(cursor="id")
+    @source(cursor="id")
     def events() -> Iterator[Any]:
         yield from ()
 
@@ -157,7 +153,7 @@ def test_shapes_of_another_function_do_not_count() -> None:
 
 
 def test_an_offset_with_half_of_the_cursor_is_refused() -> None:
-    @as_source(cursor=("at", "id"))
+    @source(cursor=("at", "id"))
     def pairs() -> Iterator[Any]:
         yield from ()
 
@@ -169,7 +165,7 @@ def test_a_time_without_a_zone_is_utc_wherever_the_run_is(monkeypatch: pytest.Mo
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
 
-    @as_source(timestamp="at", schema=None)
+    @source(timestamp="at", schema=None)
     def timed() -> Iterator[Any]:
         yield {"at": datetime(1970, 1, 1, 0, 0, 1)}
 
@@ -182,7 +178,7 @@ def test_a_time_without_a_zone_is_utc_wherever_the_run_is(monkeypatch: pytest.Mo
 def test_partitions_are_asked_for_once_in_a_run() -> None:
     answers = [["a", "b"], ["a", "b", "c"]]
 
-    @as_source(partitions=lambda: answers.pop(0))
+    @source(partitions=lambda: answers.pop(0))
     def each(partition: str) -> Iterator[Any]:
         yield {"id": partition}
 
@@ -195,7 +191,7 @@ def test_an_error_of_the_partitions_is_one_of_the_run(error: type[Exception], ki
     def failing() -> list[str]:
         raise error("no answer")
 
-    @as_source(partitions=failing)
+    @source(partitions=failing)
     def each(partition: str) -> Iterator[Any]:
         yield {"id": partition}
 
@@ -205,7 +201,7 @@ def test_an_error_of_the_partitions_is_one_of_the_run(error: type[Exception], ki
 
 @pytest.mark.parametrize("returned", ["text", {"id": 1}], ids=["a text", "a record"])
 def test_what_is_returned_in_place_of_a_list_of_records_is_not_taken_apart(returned: Any) -> None:
-    @as_source(schema=None)
+    @source(schema=None)
     def single() -> Any:
         return returned
 
@@ -221,7 +217,7 @@ class Pages:
 
 
 def test_a_function_may_return_what_is_iterated_asynchronously() -> None:
-    @as_source(schema=None)
+    @source(schema=None)
     def paged() -> Any:
         return Pages()
 

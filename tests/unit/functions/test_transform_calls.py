@@ -35,7 +35,7 @@ def test_a_list_among_the_other_parameters_does_not_make_a_function_of_batches()
 
 def test_a_field_that_the_schema_does_not_have_is_an_error_and_not_lost() -> None:
     (found,) = called(lambda record: {**record, "more": 1}, ROW, {"id": 1})
-    assert (found["data"], "it returns a field `more`" in found["error"]) == (None, True)
+    assert (found["data"], "it has a field `more`, which its schema does not have" in found["error"]) == (None, True)
 
 
 class Unwritable:

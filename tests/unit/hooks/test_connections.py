@@ -118,7 +118,8 @@ class TestWorkerConfig:
         assert worker_config(extra) == {"bootstrap.servers": "b:9092", "group.id": "key"}
 
     def test_all_keys_are_known_to_the_worker(self, worker_config: Any) -> None:
-        extra = dict.fromkeys(FIELDS, "x") | {"security_protocol": "SASL_SSL"}
+        extra = dict.fromkeys(FIELDS, "x") | {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}
+        extra |= {"oauth_provider": "azure"}
 
         assert WorkerConfig.from_props(worker_config(extra, login="u", password="p")).warnings == ()
 

@@ -34,14 +34,15 @@ def test_a_name_that_something_else_has_is_an_error(name: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
-        ("transform", "change"),
-        ("transform", "sink-record"),
+        ("transform", "transform"),
         ("source", "source"),
-        ("source", "poll"),
-        ("sink", "poll-sink"),
+        ("sink", "sink"),
+        ("source", "pytest-source"),
+        ("source", "open-source"),
+        ("sink", "import-sink"),
     ],
 )
-def test_a_name_whose_class_would_hide_another_one_is_an_error(kind: str, name: str, tmp_path: Path) -> None:
+def test_a_name_whose_function_would_hide_another_one_is_an_error(kind: str, name: str, tmp_path: Path) -> None:
     result = _called(kind, name, "--into", str(tmp_path))
     assert (result.exit_code, "choose another" in " ".join(result.stderr.split())) == (1, True), result.stderr
     assert list(tmp_path.iterdir()) == []
@@ -73,9 +74,9 @@ def test_a_package_has_all_that_a_package_needs(kind: Kind, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("kind", "name", "group", "entry"),
     [
-        (Kind.SOURCE, "orders-source", "connectors", "orders_source.OrdersSourceConnector"),
-        (Kind.SINK, "lake", "connectors", "lake.LakeSinkConnector"),
-        (Kind.TRANSFORM, "cents", "transforms", "cents.Cents"),
+        (Kind.SOURCE, "orders-source", "connectors", "orders_source.orders"),
+        (Kind.SINK, "lake", "connectors", "lake.lake"),
+        (Kind.TRANSFORM, "cents", "transforms", "cents.cents"),
     ],
 )
 def test_the_entry_point_has_the_name_that_configurations_use(

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.data import (
+    DATE_SCHEMA,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectSchema,
+    SchemaType,
+    decimal_schema,
+)
 from airflow_kconnect.connectors.jdbc.source.tables import Column
 from airflow_kconnect.converters.types import spark_type
 
@@ -96,15 +103,14 @@ def schema_of(kind: Kind, column: Column, granularity: Granularity) -> ConnectSc
     optional = column.nullable
     match kind:
         case Kind.DECIMAL:
-            scale = {"scale": str(column.scale)}
-            return ConnectSchema(SchemaType.BYTES, optional, name=DECIMAL, version=1, parameters=scale)
+            return replace(decimal_schema(column.scale), optional=optional)
         case Kind.DATE:
-            return ConnectSchema(SchemaType.INT32, optional, name=DATE, version=1)
+            return replace(DATE_SCHEMA, optional=optional)
         case Kind.TIME:
-            return ConnectSchema(SchemaType.INT32, optional, name=TIME, version=1)
+            return replace(TIME_SCHEMA, optional=optional)
         case Kind.WALL | Kind.INSTANT:
             if granularity.form == "logical":
-                return ConnectSchema(SchemaType.INT64, optional, name=TIMESTAMP, version=1)
+                return replace(TIMESTAMP_SCHEMA, optional=optional)
             return ConnectSchema(_GRANULAR[granularity.form], optional)
         case primitive:
             return ConnectSchema(_PRIMITIVES[primitive], optional)

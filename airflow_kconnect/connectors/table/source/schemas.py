@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, Field, SchemaType
+from airflow_kconnect.connect.data import (
+    DATE_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectSchema,
+    Field,
+    SchemaType,
+    decimal_schema,
+)
 from airflow_kconnect.connect.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -48,12 +56,11 @@ def schema_of(name: str, type_: T.DataType, *, optional: bool, doc: str | None =
             value = schema_of(f"{name}.value", type_.valueType, optional=type_.valueContainsNull)
             return ConnectSchema(SchemaType.MAP, optional=optional, doc=doc, key_schema=key, value_schema=value)
         case T.DecimalType():
-            scale = {"scale": str(type_.scale)}
-            return ConnectSchema(SchemaType.BYTES, optional, name=DECIMAL, version=1, doc=doc, parameters=scale)
+            return replace(decimal_schema(type_.scale), optional=optional, doc=doc)
         case T.DateType():
-            return ConnectSchema(SchemaType.INT32, optional, name=DATE, version=1, doc=doc)
+            return replace(DATE_SCHEMA, optional=optional, doc=doc)
         case T.TimestampType() | T.TimestampNTZType():
-            return ConnectSchema(SchemaType.INT64, optional, name=TIMESTAMP, version=1, doc=doc)
+            return replace(TIMESTAMP_SCHEMA, optional=optional, doc=doc)
     if (plain := _PLAIN.get(type_.typeName())) is None:
         raise ConfigError({"table.name": [f"column `{name}` is of type {type_.simpleString()}, which Connect has not"]})
     return ConnectSchema(plain, optional, doc=doc)

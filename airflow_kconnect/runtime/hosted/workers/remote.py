@@ -25,6 +25,7 @@ from airflow_kconnect.hosted.known import debezium
 from airflow_kconnect.hosted.plugins.provision import plugin_path
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.run_secrets import lent
+from airflow_kconnect.hosted.worker.run_tokens import tokens_for
 from airflow_kconnect.hosted.worker.workers import LocalWorker, answers
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted.plugins import provide_plugins
@@ -147,6 +148,7 @@ class _Host:
             self._jvm.kill()
             raise RetriableError("the driver is gone")
         self._stack.enter_context(lent(self._jvm, task.secrets))
+        self._stack.enter_context(tokens_for(self._jvm, task.worker))
         properties = {**task.properties, **plugin_path(plugin, task.props, worker).properties(Path(folder))}
         own = self._call.own_address
         self._herder = ConnectHerder(self._jvm, properties, worker_id=self._id, listening=Listening(own, own))

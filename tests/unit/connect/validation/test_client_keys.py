@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.client_keys import to_librdkafka, worker_client_errors
+from airflow_kconnect.connect.validation.client_keys import to_librdkafka, translated, worker_client_errors
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -126,6 +126,7 @@ class TestTranslation:
         java = {
             "plugin.library.paths": "/tmp/x.so",
             "ssl.keystore.location": "/k.jks",
+            "ssl.keystore.type": "BCFKS",
             "sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required;",
             "linger.ms": "5",
         }
@@ -238,21 +239,17 @@ class TestStores:
     def test_store_that_can_be_read(self, java: dict[str, str], expected: dict[str, str]) -> None:
         assert to_librdkafka(java) == expected
 
-    @pytest.mark.parametrize(
-        ("side", "kind"),
-        [
-            ("truststore", None),
-            ("keystore", None),
-            ("truststore", "JKS"),
-            ("keystore", "JKS"),
-            ("truststore", "PKCS12"),
-        ],
-        ids=str,
-    )
-    def test_store_that_cannot_be_read_names_the_cure(self, side: str, kind: str | None) -> None:
+    @pytest.mark.parametrize("side", ["truststore", "keystore"])
+    @pytest.mark.parametrize("kind", [None, "JKS", "jks"])
+    def test_javas_own_store_is_read_for_the_client(self, side: str, kind: str | None) -> None:
         java = {f"ssl.{side}.location": "/store", **({f"ssl.{side}.type": kind} if kind else {})}
+        assert translated(java) == ({}, {})
+
+    @pytest.mark.parametrize("side", ["truststore", "keystore"])
+    def test_a_store_of_another_type_names_the_cure(self, side: str) -> None:
+        java = {f"ssl.{side}.location": "/store", f"ssl.{side}.type": "BCFKS"}
         (message,) = errors_of(java)[f"ssl.{side}.location"]
-        assert message.startswith(f"a {kind or 'JKS'} store cannot be read here; convert it")
+        assert message == "a BCFKS store cannot be read here: convert it to PKCS12, JKS or PEM"
 
 
 class TestKerberos:
@@ -278,13 +275,15 @@ class TestKerberos:
 class TestWorkerKeys:
     def test_all_that_no_client_can_honour_are_named(self) -> None:
         worker = {
-            "ssl.truststore.location": "/t.jks",
+            "ssl.truststore.location": "/t.store",
             "producer.plugin.library.paths": "/x.so",
             "consumer.sasl.jaas.config": "x.Y required;",
             "linger.ms": "1",
         }
-        assert set(worker_client_errors(worker)) == set(worker) - {"linger.ms"}
+        assert set(worker_client_errors(worker | {"ssl.truststore.type": "BCFKS"})) == set(worker) - {"linger.ms"}
 
     def test_a_type_for_one_client_counts_for_that_client(self) -> None:
-        worker = {"ssl.truststore.location": "/ca.pem", "producer.ssl.truststore.type": "PEM"}
-        assert "ssl.truststore.location" in worker_client_errors(worker)
+        shared = {"ssl.truststore.location": "/ca.pem", "ssl.truststore.type": "BCFKS"}
+        worker = shared | {f"{client}.ssl.truststore.type": "PEM" for client in ("producer", "consumer")}
+        assert set(worker_client_errors(worker)) == {"ssl.truststore.location"}
+        assert worker_client_errors(worker | {"admin.ssl.truststore.type": "PEM"}) == {}

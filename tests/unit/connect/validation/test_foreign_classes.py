@@ -35,6 +35,7 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ("org.apache.iceberg.connect.IcebergSinkConnector", "org.apache.iceberg:iceberg-kafka-connect:1.9.2"),
         ("org.apache.camel.kafkaconnector.httpsink.CamelHttpsinkSinkConnector", "that of httpsink"),
         ("com.github.jcustenborder.kafka.connect.spooldir.elf.SpoolDirELFSourceConnector", "FilesSource"),
+        ("io.confluent.connect.http.HttpSourceConnector", "HttpSource reads REST APIs"),
         ("io.confluent.kafka.connect.datagen.DatagenConnector", "VerifiableSource"),
         ("io.confluent.connect.transforms.MessageTimestampRouter", "airflow_kconnect.transforms.SQL"),
         ("com.acme.connect.SpecialConnector", "No Java plug-in below `plugin.path` has it"),

@@ -47,7 +47,11 @@ def error_of(**keys: str) -> str:
         ({"dlt.rest_api": "{secret"}, "dlt.rest_api", "is not JSON at line 1, column 2"),
         ({"dlt.rest_api": "[1]"}, "dlt.rest_api", "is neither JSON nor the absolute path of a file"),
         ({"dlt.rest_api": "{}", "dlt.args.a": "1"}, "dlt.args.a", "takes no arguments"),
-        ({"dlt.source": f"{SOURCES}:a", "dlt.hints.a": '{"key": 1}'}, "dlt.hints.a", "knows no key, only primary_key"),
+        (
+            {"dlt.source": f"{SOURCES}:a", "dlt.hints.a": '{"key": 1}'},
+            "dlt.hints.a",
+            "does not know key, only primary_key",
+        ),
         ({"dlt.source": f"{SOURCES}:a", "dlt.resume.after": "x"}, "dlt.resume.after", "must be one of"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connectors.record_files.config import AS_TEXT, GIVEN, STRINGS, Dialect
 from airflow_kconnect.connectors.spooldir.source import (
     SpoolDirAvroSourceConnector,
@@ -54,6 +55,11 @@ def test_required_keys_are_named_at_once() -> None:
     with pytest.raises(ConfigError) as raised:
         SpoolDirLineDelimitedSourceConnector.config().parse({})
     assert sorted(raised.value.errors) == ["error.path", "input.file.pattern", "input.path", "topic"]
+
+
+def test_what_is_missing_does_not_hide_other_errors() -> None:
+    inspection = inspect_connector({"name": "x", "connector.class": "SpoolDirCsvSource", "tasks.max": "many"})
+    assert {"input.file.pattern", "input.path", "tasks.max"} <= set(inspection.errors)
 
 
 def test_schemas_are_needed_unless_they_are_made() -> None:

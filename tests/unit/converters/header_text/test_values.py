@@ -12,6 +12,7 @@ import pytest
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
+    DATE_SCHEMA,
     DECIMAL,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
@@ -19,12 +20,14 @@ from airflow_kconnect.connect.data import (
     OPTIONAL_BYTES_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
     ConnectSchema,
     SchemaType,
     struct,
 )
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.header_text.literals import DATE_SCHEMA, FLOAT32_SCHEMA, TIME_SCHEMA, TIMESTAMP_SCHEMA
+from airflow_kconnect.converters.header_text.literals import FLOAT32_SCHEMA
 from airflow_kconnect.converters.header_text.values import convert_to_string, parse_string
 
 INT8 = ConnectSchema(SchemaType.INT8)

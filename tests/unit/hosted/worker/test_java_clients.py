@@ -80,3 +80,16 @@ def test_what_java_does_not_have_is_refused_at_once_and_without_values(tmp_path:
         )
     assert set(caught.value.errors) == {"sasl.mechanism", "sasl.oauthbearer.method", "ssl.ca.location"}
     assert "s3cret" not in str(caught.value)
+
+
+def test_with_a_provider_of_tokens_each_client_asks_the_runs_own_handler() -> None:
+    worker = {"bootstrap.servers": "b:9098", "kconnect.oauth.provider": "gcp", "producer.linger.ms": "5"}
+    found = java_client_keys(worker)
+    for prefix in ("", "producer.", "consumer.", "admin."):
+        assert found[f"{prefix}security.protocol"] == "SASL_SSL"
+        assert found[f"{prefix}sasl.login.callback.handler.class"] == "airflow_kconnect.RunTokens"
+
+
+def test_its_options_are_not_in_javas_keys() -> None:
+    secret = {"kconnect.oauth.azure.client.secret": "canary-secret"}
+    assert "canary" not in str(java_client_keys({"kconnect.oauth.provider": "azure", **secret}))

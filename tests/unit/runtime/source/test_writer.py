@@ -408,6 +408,27 @@ class TestCommitsAtOffsets:
         report = writing.report
         assert (writing.told[-1], report.read, report.dropped, report.done) == ("abort", 1, 1, True)
 
+    def test_what_is_complete_does_not_wait_for_what_may_never_be(self) -> None:
+        rows = polled((self.P0, '{"n":1}')), polled((self.P0, None)), polled((self.P0, '{"n":2}'))
+        expected = ["begin", "record", "commit", "begin", "record", "record", "commit"]
+        assert self.told(*rows, chunk_ms=60_000) == expected
+
+    def test_what_is_complete_is_committed_before_the_error_of_a_task(self) -> None:
+        writing = Writing(poll=True, commits_at_offsets=True, chunk_ms=60_000)
+        with pytest.raises(RetriableError, match="unavailable"):
+            writing.write(
+                polled((self.P0, '{"n":1}')), polled((None, None), error=error_cell(RetriableError("unavailable")))
+            )
+        assert [what for what in writing.told if what in self.STEPS] == ["begin", "commit"]
+
+    def test_what_is_not_complete_is_not(self) -> None:
+        writing = Writing(poll=True, commits_at_offsets=True, chunk_ms=60_000)
+        with pytest.raises(RetriableError, match="unavailable"):
+            writing.write(
+                polled((self.P0, None)), polled((None, None), error=error_cell(RetriableError("unavailable")))
+            )
+        assert [what for what in writing.told if what in self.STEPS] == ["begin", "abort"]
+
     def test_a_task_that_ends_without_an_offset_is_an_error(self) -> None:
         with pytest.raises(DataError, match="an error of the task"):
             Writing(poll=True, commits_at_offsets=True).write(polled((self.P0, None)))

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.connector.source import RecordShapes
-from airflow_kconnect.connect.data import DECIMAL, INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, SchemaType, Shape, struct
+from airflow_kconnect.connect.data import (
+    INT64_SCHEMA,
+    STRING_SCHEMA,
+    Shape,
+    decimal_schema,
+    struct,
+)
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import SourceRecord
@@ -78,7 +84,7 @@ class TestArrow:
         assert _error_batch(_columns(SHAPES), DataError("bad")).schema == _columns(SHAPES)
 
     def test_a_value_that_does_not_fit_is_an_error_of_the_record(self) -> None:
-        price = ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": "2"})
+        price = decimal_schema(2)
         shapes = RecordShapes(SHAPES.keys, (Shape(price),))
         record = SourceRecord(PARTITION, {"n": 7}, "t", Decimal("0e-999999999"), price)
         row = row_of(record, shapes)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.run_end import Left
-from airflow_kconnect.runtime.source.kinds import _share
+from airflow_kconnect.runtime.source.kinds import share_of
 from airflow_kconnect.runtime.source.poll import _HostedTask
 from tests.support.connectors.scripted_task import MakeSettings, Scripted, numbers, records
 
@@ -98,7 +99,7 @@ class TestPolling:
 def test_each_task_may_deliver_at_least_one_record(
     max_records: int | None, count: int, shares: list[int | None]
 ) -> None:
-    assert [_share(max_records, count, n) for n in range(count)] == shares
+    assert [share_of(max_records, count, n) for n in range(count)] == shares
 
 
 class TestCommitsAtOffsets:
@@ -131,3 +132,17 @@ class TestCommitsAtOffsets:
         scripted(self.polled(-1), self.polled(-2), self.polled(3), self.polled(4))
         task = _HostedTask(settings(max_duration_s=0, at_offsets=True), 0)
         assert (self.numbers(task), task.bound) == ([[1, 2, 3]], Left.MAX_DURATION)
+
+
+class TestOnlyRead:
+    """Records that nobody will commit."""
+
+    def test_the_task_is_stopped_and_hears_of_no_commit(self, scripted: Scripted, settings: MakeSettings) -> None:
+        calls = scripted(records(1), None)
+        list(_HostedTask(settings(plan_id=None), 0).batches())
+        assert calls == ["initialize", "start", "poll", "poll", "stop"]
+
+    def test_no_file_is_left(self, scripted: Scripted, settings: MakeSettings, tmp_path: Path) -> None:
+        scripted(records(1), None)
+        list(_HostedTask(settings(plan_id=None), 0).batches())
+        assert list(tmp_path.iterdir()) == []

@@ -92,7 +92,7 @@ class Store:
 
     def _content(self, key_password: str | None) -> PKCS12KeyAndCertificates:
         if find_spec("cryptography") is None:
-            raise self.error("type", f"{self.type} needs cryptography: pip install 'airflow-kconnect[avro]'")
+            raise self.error("type", f"{self.type} needs the Python package `cryptography` where it is read")
         data = self._data()
         if not data.startswith(_JKS_MAGIC):
             return self._parsed(data, self.password)

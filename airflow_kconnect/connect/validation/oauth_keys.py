@@ -1,0 +1,106 @@
+"""Keys of a worker whose clients log in with tokens: the provider of tokens, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type
+
+PROVIDER = "kconnect.oauth.provider"
+ALLOWED = "kconnect.oauth.providers.allowed"
+PREFIX = "kconnect.oauth."
+GROUP = "airflow_kconnect.oauth_providers"
+"""Of entry points."""
+
+AWS, AZURE, GCP = "aws_msk_iam", "azure", "gcp"
+OWN = {
+    AWS: "airflow_kconnect.kafka.logins.aws:MskIamTokens",
+    AZURE: "airflow_kconnect.kafka.logins.azure:EntraTokens",
+    GCP: "airflow_kconnect.kafka.logins.gcp:GoogleTokens",
+}
+"""Providers of this package: name -> class."""
+
+
+def define_oauth_keys(definition: ConfigDef) -> None:
+    """Add the keys to those of a worker."""
+    definition.define(
+        PROVIDER,
+        Type.STRING,
+        None,
+        Importance.MEDIUM,
+        "What gives Kafka clients the tokens of a login with OAUTHBEARER, in each process: `aws_msk_iam` (Amazon MSK, "
+        "by IAM), `azure` (Event Hubs, by Entra ID), `gcp` (Google's managed Kafka), or the name of an entry point "
+        f"`{GROUP}` that `{ALLOWED}` allows. `security.protocol` is then `SASL_SSL` unless it is set.",
+        validator=LambdaValidator(_provider_problem),
+    ).define(
+        ALLOWED,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        f"Which entry points `{GROUP}` may be named, or `*` for all. A provider is code that runs in each process with "
+        "Kafka clients.",
+    )
+    for key, documentation in {
+        "region": "Region of the MSK cluster; without it, that in `bootstrap.servers`, then that of the environment.",
+        "profile": "Profile of AWS's configuration files, instead of the default chain of credentials.",
+        "role.arn": "Role to assume before a token is signed.",
+        "role.session.name": "Name of that session, which brokers see; `airflow-kconnect` without it.",
+        "role.external.id": "External id that the role asks for.",
+    }.items():
+        definition.define(f"{PREFIX}{AWS}.{key}", Type.STRING, None, Importance.LOW, documentation)
+    for key, documentation in {
+        "scope": "Scope of the tokens; without it `https://<host of bootstrap.servers>/.default`, that of Event Hubs.",
+        "tenant.id": "Tenant of the application. Without tenant, client and secret: the environment's credential, "
+        "workload identity, managed identity, then the logins of tools (`DefaultAzureCredential`).",
+        "client.id": "Client id of the application, or of a managed identity that the machine's user has assigned.",
+    }.items():
+        definition.define(f"{PREFIX}{AZURE}.{key}", Type.STRING, None, Importance.LOW, documentation)
+    definition.define(
+        f"{PREFIX}{AZURE}.client.secret", Type.PASSWORD, None, Importance.LOW, "Client secret of the application."
+    ).define(
+        f"{PREFIX}{GCP}.credentials.file",
+        Type.STRING,
+        None,
+        Importance.LOW,
+        "File with a service account's key, or another configuration of credentials; without it, those that the "
+        "environment has (application default credentials).",
+    )
+
+
+def options_of(name: str, worker: Mapping[str, str]) -> dict[str, str]:
+    """The options of a provider: its keys without their prefix, and where the brokers are."""
+    prefix = f"{PREFIX}{name}."
+    own = {key.removeprefix(prefix): text for key, text in worker.items() if key.startswith(prefix)}
+    return own | {"bootstrap.servers": worker.get("bootstrap.servers", "")}
+
+
+def provider_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
+    """What is wrong between the keys: key -> messages."""
+    name = worker.get(PROVIDER, "").strip()
+    if not name:
+        return {}
+    errors: dict[str, list[str]] = {}
+    allowed = {each.strip() for each in worker.get(ALLOWED, "").split(",")}
+    if name not in OWN and name in installed() and not allowed & {"*", name}:
+        errors[PROVIDER] = [f"is {name}, code of another package, which `{ALLOWED}` does not name: add it there"]
+    mechanism = worker.get("sasl.mechanism") or worker.get("sasl.mechanisms") or "OAUTHBEARER"
+    if mechanism.upper() != "OAUTHBEARER":
+        errors["sasl.mechanism"] = [f"is {mechanism}, but `{PROVIDER}` gives tokens: remove one of them"]
+    if (protocol := worker.get("security.protocol", "SASL_SSL")).upper() not in ("SASL_SSL", "SASL_PLAINTEXT"):
+        errors["security.protocol"] = [f"is {protocol}; a login by `{PROVIDER}` needs SASL_SSL"]
+    if "sasl.oauthbearer.method" in worker:
+        errors["sasl.oauthbearer.method"] = [f"has no effect with `{PROVIDER}`: remove one of them"]
+    return errors
+
+
+def installed() -> dict[str, EntryPoint]:
+    """Providers of other packages, by name."""
+    return {each.name: each for each in entry_points(group=GROUP)}
+
+
+def _provider_problem(name: str, value: Any) -> str | None:
+    if value is None or value in OWN or value in installed():
+        return None
+    return f"unknown provider; expected one of {', '.join([*OWN, *sorted(installed())])}"

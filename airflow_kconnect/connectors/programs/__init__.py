@@ -1,0 +1,1 @@
+"""Programs that write messages to their output, such as taps: installed, run and read for connectors."""

@@ -1,0 +1,1 @@
+"""What several rooms log in with: sessions of clouds, and Java's stores of certificates and keys."""

@@ -1,0 +1,1 @@
+"""Logins of Kafka clients by tokens: who gives them, and how a client gets at them."""

@@ -1,0 +1,72 @@
+"""A DAG that gives an operator a function: `connector=shop.prices.configured(...)`, in Airflow, with a real broker."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import unique
+from tests.support.airflow.dags import add_dag, report_of
+from tests.support.kafka import read_values
+
+pytestmark = [pytest.mark.spark_submit, pytest.mark.timeout(300)]
+
+SHOP = '''
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from airflow_kconnect.sdk import SinkRecord, sink, source
+
+@source(key="sku", cursor="changed")
+def prices(path: str, wanted: list[str]) -> Iterator[dict[str, Any]]:
+    """Prices of a shop, in the order in which they change."""
+    with open(path) as lines:
+        yield from (price for price in map(json.loads, lines) if price["sku"] in wanted)
+
+@sink(idempotent=True)
+def noted(records: list[SinkRecord], path: str) -> None:
+    """Skus and prices, one on each line."""
+    with open(path, "a") as out:
+        out.writelines(f"{record.key} {record.value['price']}\\n" for record in records)
+'''
+DAG = """
+import {shop} as shop
+
+from airflow.sdk import DAG
+
+from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
+
+with DAG({dag_id!r}):
+    read = KafkaSourceOperator(
+        task_id="read",
+        connector=shop.prices.configured("{topic}-source", path={path!r}, wanted=["tea", "jam"], topic={topic!r}),
+    )
+    write = KafkaSinkOperator(
+        task_id="write",
+        connector=shop.noted.configured("{topic}-sink", path={noted!r}, topics={topic!r}),
+    )
+    read >> write
+"""
+
+
+def test_runs_of_the_dag_move_what_is_new(
+    airflow_database: Path, connections: None, bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, topic = unique("shop").replace("-", "_"), unique("prices")
+    dags, prices, noted = tmp_path / "dags", tmp_path / "prices.jsonl", tmp_path / "noted.txt"
+    dags.mkdir()
+    (dags / f"{shop}.py").write_text(SHOP)
+    monkeypatch.syspath_prepend(dags)  # as the folder of Airflow's DAGs is
+    dag = add_dag(dags, DAG.format(shop=shop, dag_id=unique("dag"), topic=topic, path=str(prices), noted=str(noted)))
+    for rows in ([("tea", 2), ("salt", 1)], [("tea", 2), ("salt", 1), ("jam", 3)]):
+        lines = [json.dumps({"sku": sku, "price": price, "changed": n}) for n, (sku, price) in enumerate(rows)]
+        prices.write_text("".join(f"{line}\n" for line in lines))
+        run: Any = dag.test()
+        assert run.state == "success"
+    assert report_of(run, "read")["records"]["written"] == 1
+    assert [json.loads(value or b"")["payload"]["sku"] for value in read_values(bootstrap, topic)] == ["tea", "jam"]
+    assert noted.read_text() == "tea 2\njam 3\n"

@@ -1,0 +1,130 @@
+"""The HTTP source with a real broker: what runs write, also if they are killed, and without Spark."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.conformance.findings import Status
+from airflow_kconnect.conformance.harness import SourceHarness
+from airflow_kconnect.conformance.lab import Lab
+from airflow_kconnect.conformance.subject import Subject
+from airflow_kconnect.conformance.suite import checks_of, examined
+from airflow_kconnect.http.source import HttpSourceConnector
+from tests.support import kill_points, unique
+from tests.support.kafka import read_all
+from tests.support.paged_api import PagedApi
+from tests.support.spark.jobs import kill_job_at, start_job
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+# A job that started Spark's JVM would end.
+WITHOUT_JVM = {"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}
+
+
+@pytest.fixture
+def api() -> Iterator[PagedApi]:
+    with PagedApi().serving() as serving:
+        yield serving
+
+
+def config_of(api: PagedApi, topic: str) -> dict[str, str]:
+    return {
+        "http.request.url": f"{api.url}/orders",
+        "http.request.params": "since={cursor}",
+        "http.response.list.pointer": "/data",
+        "http.authorization.type": "static",
+        "http.headers.authorization": f"Bearer {api.token}",
+        "retry.backoff.ms": "10",
+        "kconnect.http.paging": "url",
+        "kconnect.http.paging.pointer": "/next",
+        "kconnect.http.key.fields": "id",
+        "kconnect.http.cursor.fields": "id",
+        "topic": topic,
+        "key.converter": JSON,
+        "key.converter.schemas.enable": "false",
+        "value.converter": JSON,
+        "value.converter.schemas.enable": "true",
+    }
+
+
+class Runs:
+    """Jobs of one connector, without Spark."""
+
+    def __init__(self, api: PagedApi, worker: dict[str, str], bootstrap: str, folder: Path) -> None:
+        self.topic, self._bootstrap, self._worker, self._folder = unique("http"), bootstrap, worker, folder
+        own = {"name": self.topic, "connector.class": "airflow_kconnect.connectors.http.HttpSourceConnector"}
+        self._config = {**own, "transaction.boundary.interval.ms": "100", **config_of(api, self.topic)}
+
+    def run(self) -> dict[str, Any]:
+        """:returns: the report of a run that succeeds."""
+        job = start_job(self._config, self._worker, self._folder, conf=WITHOUT_JVM)
+        assert job.wait() == 0, job.text()
+        return job.report()
+
+    def kill_at(self, point: str) -> None:
+        kill_job_at(point, self._config, self._worker, self._folder, conf=WITHOUT_JVM)
+
+    def arrived(self) -> list[Any]:
+        return [json.loads(record.value or b"")["payload"] for record in read_all(self._bootstrap, self.topic)]
+
+
+@pytest.fixture
+def runs(api: PagedApi, worker_props: dict[str, str], bootstrap: str, tmp_path: Path) -> Runs:
+    return Runs(api, worker_props, bootstrap, tmp_path)
+
+
+@pytest.mark.parametrize("point", kill_points([("mid-produce",), ("during-commit",), ("after-final-commit",)],
+                                              always=("during-commit",)))  # fmt: skip
+def test_killed_runs_lose_and_double_nothing(point: str, runs: Runs, api: PagedApi) -> None:
+    api.count = 40
+    runs.kill_at(point)
+    api.count = 65
+    report = runs.run()
+    assert report["guarantee"] == "exactly_once"
+    assert Counter(row["id"] for row in runs.arrived()) == Counter(range(65))
+
+
+def test_a_second_run_moves_what_is_new(runs: Runs, api: PagedApi) -> None:
+    written = []
+    for count in (25, 38):
+        api.count, api.failures = count, 1  # it asks again
+        written.append(runs.run()["records"]["written"])
+    assert (written, runs.arrived()[-1]) == ([25, 13], {"id": 37, "amount": "37.50"})
+
+
+class _Api(SourceHarness):
+    """Orders that become more."""
+
+    def __init__(self, folder: Path, topic: str) -> None:
+        super().__init__(folder, topic)
+        self._open = ExitStack()
+        self._api = self._open.enter_context(PagedApi().serving())
+
+    def config(self) -> dict[str, str]:
+        return config_of(self._api, self.topic)
+
+    def add(self, count: int) -> None:
+        self._api.count += count
+
+    def close(self) -> None:
+        self._open.close()
+
+
+_QUICK = ("offsets", "same-again", "schemas", "poll")
+_MORE = (
+    *("runs", "repeats", "second-run", "empty", "each-record", "bounds", "bounded-time", "two-runs"),
+    *("killed:after-reading-offsets", "killed:mid-produce", "killed:before-final-commit", "killed:random"),
+)
+
+
+@pytest.mark.parametrize("check", [*_QUICK, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in _MORE)])
+def test_it_conforms(check: str, worker_props: dict[str, str], tmp_path: Path) -> None:
+    lab = Lab(Subject.of(HttpSourceConnector, tmp_path), _Api, worker_props, tmp_path)
+    (finding,) = examined(lab, checks_of(lab.subject, [check])).findings
+    assert finding.status is Status.PASSED, finding

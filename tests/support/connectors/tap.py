@@ -1,0 +1,84 @@
+"""A tap for tests, run as a program: it does what its configuration says, in Singer's messages.
+
+It yields the numbers below `count`, `size` of them and then a STATE with how far it is. What is called `events` in its
+configuration happens once it is at a number: `{"20": "exit"}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def say(**message: Any) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def schema(more: bool = False) -> dict[str, Any]:
+    properties = {"n": {"type": "integer"}, "text": {"type": ["null", "string"]}}
+    if more:
+        properties["more"] = {"type": ["null", "boolean"]}
+    return {"type": "object", "properties": properties}
+
+
+def option(name: str) -> Any:
+    return json.loads(Path(sys.argv[sys.argv.index(name) + 1]).read_text()) if name in sys.argv else {}
+
+
+def happen(event: str, n: int, config: dict[str, Any]) -> None:
+    """What a tap may do in the middle of its work."""
+    once = Path(config["count_file"] + f".{event}-{n}")
+    if once.exists():
+        return
+    if not event.endswith("always"):
+        once.touch()
+    match event.removesuffix("-always"):
+        case "exit":
+            sys.stderr.write(f"the service does not answer; password={config.get('password')}\n")
+            sys.exit(1)
+        case "hang":
+            time.sleep(3600)
+        case "junk":
+            sys.stdout.write("this is no message\n")
+        case "schema":
+            say(type="SCHEMA", stream="numbers", schema=schema(more=True), key_properties=["n"])
+        case "pause":
+            time.sleep(0.5)
+        case "killed":
+            os.kill(os.getpid(), 9)
+
+
+def main() -> None:
+    config = option("--config")
+    if "--discover" in sys.argv:
+        stream = {"stream": "numbers", "tap_stream_id": "numbers", "schema": schema(), "key_properties": ["n"]}
+        other = {"stream": "other", "tap_stream_id": "other", "schema": schema(), "key_properties": []}
+        json.dump({"streams": [stream, other]}, sys.stdout)
+        return
+    catalog, state = option("--catalog"), option("--state")
+    modes = {path.name: f"{path.stat().st_mode & 0o777:o}" for path in Path().glob("*.json")}
+    seen = {"argv": sys.argv[1:], "config": config, "catalog": catalog, "state": state, "modes": modes}
+    Path(config["count_file"] + ".seen").write_text(json.dumps({**seen, "cwd": str(Path.cwd())}))
+    say(type="SCHEMA", stream="numbers", schema=schema(), key_properties=["n"])
+    size, events = config.get("size", 5), config.get("events", {})
+    first, count = state.get("next", 0), int(Path(config["count_file"]).read_text())
+    for n in range(first, count):
+        if str(n) in events:
+            happen(events[str(n)], n, config)
+        text = "x" * config["bytes"] if n == config.get("huge_at") else f"number {n}"
+        say(type="RECORD", stream="numbers", record={"n": n, "text": text}, time_extracted="2026-01-01T00:00:00Z")
+        if size and (n + 1) % size == 0:
+            note = {"progress_markers": {"at": n}} if config.get("progress_markers") else {}
+            say(type="STATE", value={"bookmarks": {"n": {}}} if config.get("static_state") else {"next": n + 1, **note})
+        time.sleep(config.get("pause_s", 0))
+    if size and not config.get("static_state"):
+        say(type="STATE", value={"next": max(first, count)})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""What clouds answer to those who ask for credentials: AWS's STS and containers, Azure's and Google's tokens, and keys.
+
+It remembers what it has given out, and tells the broker of `logins.broker` about it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+
+AUDIENCE = "kafka"
+IDENTITY_HEADER = "identity-header"
+_STS = """<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
+<AccessKeyId>{key}</AccessKeyId><SecretAccessKey>{secret}</SecretAccessKey><SessionToken>{session}</SessionToken>
+<Expiration>{until}</Expiration></Credentials><AssumedRoleUser><Arn>{arn}</Arn><AssumedRoleId>x:y</AssumedRoleId>
+</AssumedRoleUser></AssumeRoleResult></AssumeRoleResponse>"""
+_DENIED = """<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type>
+<Code>AccessDenied</Code><Message>User is not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>"""
+
+
+@dataclass
+class Cloud:
+    """:param life_s: of what it gives out.
+    :param keys: access key and session token -> secret key. :param tokens: access token of Google -> until when.
+    :param asked: the paths of requests, without what brokers ask.
+    """
+
+    url: str
+    life_s: float = 3600
+    status: int = 200
+    keys: dict[tuple[str, str], str] = field(default_factory=dict)
+    tokens: dict[str, float] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    _private: RSAPrivateKey = field(default_factory=lambda: generate_private_key(65537, 2048))
+
+    def jwt(self, subject: str = "kconnect", **claims: Any) -> str:
+        """A token that Kafka's own check accepts."""
+        now = time.time()
+        own = {"sub": subject, "aud": AUDIENCE, "iat": now, "exp": now + self.life_s}
+        return jwt.encode(own | claims, self._private, "RS256", headers={"kid": "one"})
+
+    def service_account(self) -> dict[str, str]:
+        """The content of a key file of Google."""
+        pkcs8 = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        return {
+            "type": "service_account",
+            "client_email": "kconnect@example.iam.gserviceaccount.com",
+            "private_key_id": "one",
+            "private_key": self._private.private_bytes(*pkcs8).decode(),
+            "token_uri": f"{self.url}/google/token",
+        }
+
+    def answer(self, path: str, query: dict[str, str], headers: dict[str, str]) -> tuple[int, str]:
+        """Status and body of a request. :param query: that of a form, too."""
+        if path == "/secret":
+            secret = self.keys.get((query["access_key"], query.get("session", "")))
+            return (404, "") if secret is None else (200, secret)
+        if path == "/tokeninfo":
+            until = self.tokens.get(query["access_token"])
+            return (404, "") if until is None else (200, f"kconnect {until}")
+        if path == "/keys":
+            own = jwt.algorithms.RSAAlgorithm.to_jwk(self._private.public_key(), as_dict=True)
+            return 200, json.dumps({"keys": [{**own, "kid": "one", "use": "sig", "alg": "RS256"}]})
+        self.asked.append(path)
+        return self._given_out(path, query, headers) if self.status == 200 else (self.status, "unavailable")
+
+    def _given_out(self, path: str, query: dict[str, str], headers: dict[str, str]) -> tuple[int, str]:
+        until_s = time.time() + self.life_s
+        if path == "/aws/container":
+            names = ("AccessKeyId", "SecretAccessKey", "Token", "Expiration")
+            return 200, json.dumps(dict(zip(names, self._new_keys(until_s), strict=True)))
+        if path == "/aws/sts/":
+            if query["RoleArn"].endswith("/denied"):
+                return 403, _DENIED
+            key, secret, session, until = self._new_keys(until_s)
+            return 200, _STS.format(key=key, secret=secret, session=session, until=until, arn=query["RoleArn"])
+        if path == "/azure/msi" and headers.get("X-IDENTITY-HEADER") == IDENTITY_HEADER:
+            answer = {"access_token": self.jwt("managed"), "expires_on": str(int(until_s)), "token_type": "Bearer"}
+            return 200, json.dumps(answer | {"resource": query["resource"]})
+        if path == "/google/token":
+            token = f"ya29.{len(self.tokens)}"
+            self.tokens[token] = until_s
+            return 200, json.dumps({"access_token": token, "expires_in": int(self.life_s), "token_type": "Bearer"})
+        return 404, "{}"
+
+    def _new_keys(self, until_s: float) -> tuple[str, str, str, str]:
+        number = len(self.keys)
+        key, secret, session = f"ASIA{number}", f"secret-{number}", f"session/{number}=="
+        self.keys[key, session] = secret
+        return key, secret, session, datetime.fromtimestamp(until_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextmanager
+def cloud() -> Iterator[Cloud]:
+    """A server on the loopback address, for as long as the block."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+            parts = urlsplit(self.path)
+            query = {key: values[0] for key, values in parse_qs(f"{parts.query}&{body}").items()}
+            status, text = found.answer(parts.path, query, dict(self.headers.items()))
+            self.send_response(status)
+            self.send_header("Content-Type", "text/xml" if text.startswith("<") else "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_GET = do_POST = _answer
+
+        def log_message(self, *args: object) -> None:
+            """Not on the output of tests."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found = Cloud(f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

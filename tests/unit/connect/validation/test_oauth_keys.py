@@ -1,0 +1,62 @@
+"""The keys of a worker whose clients log in with tokens."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation import oauth_keys
+from airflow_kconnect.connect.validation.oauth_keys import ALLOWED, GROUP, PROVIDER, options_of
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+
+BROKERS = {"bootstrap.servers": "broker:9098"}
+
+
+@pytest.fixture
+def vault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider of another package."""
+    found = {"vault": EntryPoint("vault", "vault_tokens:Provider", GROUP)}
+    monkeypatch.setattr(oauth_keys, "installed", lambda: found)
+
+
+def errors(**worker: str) -> dict[str, list[str]]:
+    with pytest.raises(ConfigError) as caught:
+        WorkerConfig.from_props({**BROKERS, **{key.replace("__", "."): text for key, text in worker.items()}})
+    return dict(caught.value.errors)
+
+
+@pytest.mark.parametrize("name", ["aws_msk_iam", "azure", "gcp"])
+def test_a_provider_of_this_package_needs_no_other_key(name: str) -> None:
+    assert WorkerConfig.from_props({**BROKERS, PROVIDER: name}).warnings == ()
+
+
+def test_an_unknown_provider_is_an_error_that_names_the_known_ones() -> None:
+    (text,) = errors(**{PROVIDER: "msk"})[PROVIDER]
+    assert "unknown provider; expected one of aws_msk_iam, azure, gcp" in text
+
+
+@pytest.mark.usefixtures("vault")
+def test_a_provider_of_another_package_must_be_allowed() -> None:
+    (text,) = errors(**{PROVIDER: "vault"})[PROVIDER]
+    assert f"`{ALLOWED}` does not name" in text
+
+
+@pytest.mark.usefixtures("vault")
+@pytest.mark.parametrize("allowed", ["vault", "*", "other, vault"])
+def test_one_that_is_allowed_has_options_of_its_own(allowed: str) -> None:
+    worker = {**BROKERS, PROVIDER: "vault", ALLOWED: allowed, "kconnect.oauth.vault.path": "kafka/creds"}
+    assert WorkerConfig.from_props(worker).warnings == ()
+    assert options_of("vault", worker) == {"path": "kafka/creds", **BROKERS}
+
+
+def test_other_logins_beside_it_are_errors_all_at_once() -> None:
+    found = errors(
+        **{PROVIDER: "gcp", "sasl.mechanism": "PLAIN", "security.protocol": "SSL", "sasl.oauthbearer.method": "oidc"}
+    )
+    assert set(found) == {"sasl.mechanism", "security.protocol", "sasl.oauthbearer.method"}
+
+
+def test_options_of_a_provider_that_is_not_chosen_are_not_given_to_it() -> None:
+    assert options_of("gcp", {**BROKERS, "kconnect.oauth.azure.client.secret": "x"}) == BROKERS
