@@ -79,8 +79,9 @@ class SourceTaskContext:
 class NewShapes(Exception):
     """Raised by `SourceTask.poll` in place of records that have none of the declared shapes.
 
-    What was polled before is committed. Then, in the same run, `PollSourceConnector.learn` is called, and a new task
-    resumes from the offsets. Where transactions end at offsets only, the last record before it must have one.
+    What was polled before is committed; where transactions end at offsets only, up to the last record that has one:
+    what came after it is dropped. Then, in the same run, `PollSourceConnector.learn` is called, and a new task resumes
+    from the offsets.
 
     :param facts: what the connector has to know to declare them: a flat map that JSON can hold.
     """

@@ -43,6 +43,7 @@ PREVIEW_SOURCES = "kconnect.preview.sources"
 TABLE_FORMATS = "kconnect.table.formats.allowed"
 DLT_SOURCES = "kconnect.dlt.sources.allowed"
 SINGER_TAPS = "kconnect.singer.taps.allowed"
+AIRBYTE_SOURCES = "kconnect.airbyte.sources.allowed"
 CREATES_INTERNAL_TOPICS = "internal.topics.automatic.creation.enable"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -351,6 +352,12 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "Which taps of Singer connectors may run: packages (`tap-github`), which are installed in any version and from "
         "the usual index, requirements with an address exactly as they are, absolute paths of programs, or `*` for "
         "any. The same goes for what connectors add to their environments. A tap is code that runs where the job does.",
+    ).define(
+        AIRBYTE_SOURCES,
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        f"The same for sources of Airbyte connectors (`airbyte-source-github`), as `{SINGER_TAPS}` for taps.",
     ).define(
         PREVIEW_SOURCES,
         Type.BOOLEAN,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 
 from airflow_kconnect.connect.data import (
@@ -61,7 +62,7 @@ class Rows:
     keys: tuple[str, ...]
     write: Write
 
-    @property
+    @cached_property
     def key(self) -> ConnectSchema | None:
         """The schema of their keys."""
         return key_schema(self.value, self.keys)
@@ -167,6 +168,8 @@ class _Reader:
             case "boolean":
                 return _BOOLEAN
             case "integer":
+                return _INTEGER
+            case "number" if schema.get("airbyte_type") == "integer":
                 return _INTEGER
             case "number":
                 scale = _scale(schema)

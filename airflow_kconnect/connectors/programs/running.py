@@ -114,6 +114,19 @@ class Program:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._lock.close()
 
+    def hidden(self, text: str) -> str:
+        """A text without the secrets of its configuration."""
+        return self._secrets.hidden(text)
+
+    def tell(self, text: str, *, tail: bool = True) -> None:
+        """Write to the log what it has said. :param tail: whether it may be about its end."""
+        text = self.hidden(text)
+        if text and tail:
+            self._tail.append(text)
+        if text:
+            # Not by `logging`, which is not set up in all processes that read records.
+            sys.stderr.write(f"{self._name}: {text}\n")
+
     def told(self) -> str:
         """The end of what it has said about itself, in one line, without secrets."""
         self._listener.join(_END_S)
@@ -158,11 +171,7 @@ class Program:
         with stream:
             for raw in stream:
                 self._last_s = time.monotonic()
-                text = self._secrets.hidden(raw.decode(errors="replace").rstrip())
-                if text:
-                    self._tail.append(text)
-                    # Not by `logging`, which is not set up in all processes that read records.
-                    sys.stderr.write(f"{self._name}: {text}\n")
+                self.tell(raw.decode(errors="replace").rstrip())
 
 
 def _fate(code: int) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ PREFIX = "topic.prefix"
 KNOWN_OF_TASK, CATALOG_OF_TASK = "program.task.known", "program.task.catalog"
 """What the driver has found out: in the configurations of tasks only."""
 DISCOVER, NONE = "discover", "none"
+DECLARED, NO_SCHEMAS = "declared", "none"
 _IDLE_MS = 1_800_000
 _NO_TOPIC = re.compile(r"[^A-Za-z0-9._-]")
 
@@ -85,10 +87,11 @@ class Keys:
         return f"{self.of}.idle.timeout.ms"
 
 
-def program_config(keys: Keys, example: str, allowed: str, catalog: str) -> ConfigDef:
+def program_config(keys: Keys, example: str, allowed: str, catalog: str, *, schemas: str = DECLARED) -> ConfigDef:
     """The keys that are known by name; there are also those of the program's configuration, and hints.
 
     :param example: of a requirement. :param allowed: the worker's key. :param catalog: the text of that key.
+    :param schemas: whether records have schemas unless the user says so.
     """
     kind = keys.kind
     return (
@@ -121,9 +124,9 @@ def program_config(keys: Keys, example: str, allowed: str, catalog: str) -> Conf
                 f"`state`: what the {kind} has written up to a state; `run`: all that it writes in a run; `auto`: as "
                 "`state`, without states that say nothing new, or say themselves that they cannot be resumed from.",
                 group=KCONNECT, validator=ValidString.in_("auto", "state", "run"))
-        .define(keys.schemas, Type.STRING, "declared", Importance.MEDIUM,
+        .define(keys.schemas, Type.STRING, schemas, Importance.MEDIUM,
                 f"`declared`: records have the schemas that the {kind} declares; `none`: all records are JSON without "
-                "a schema.", group=KCONNECT, validator=ValidString.in_("declared", "none"))
+                "a schema.", group=KCONNECT, validator=ValidString.in_(DECLARED, NO_SCHEMAS))
         .define(keys.idle, Type.LONG, _IDLE_MS, Importance.LOW,
                 f"A {kind} that has written nothing for so long is ended, and the run fails, to be tried again.",
                 group=KCONNECT, validator=Range.at_least(1000))
@@ -136,7 +139,7 @@ class ProgramSettings:
 
     :param requirements: of the package, and others; empty with a command. :param streams: patterns.
     :param catalog: DISCOVER, NONE, a path, or JSON. :param given: the program's configuration by keys, as text.
-    :param hints: of streams, by their names.
+    :param hints: of streams, by their names. :param checks: whether the program is to test its connection first.
     """
 
     keys: Keys
@@ -152,6 +155,7 @@ class ProgramSettings:
     config_file: str | None
     given: Mapping[str, str] = field(repr=False)
     hints: Mapping[str, Mapping[str, Any]]
+    checks: bool = False
 
     @classmethod
     def of(cls, keys: Keys, config: ConfigDef, props: Mapping[str, str]) -> ProgramSettings:
@@ -173,7 +177,7 @@ class ProgramSettings:
             hints={name: json.loads(text) for name, text in with_prefix(keys.hints, props).items()},
         )
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What the program is called in offsets, logs and errors."""
         return package_of(self.requirements[0]) if self.requirements else Path(self.command or "").name
@@ -193,7 +197,20 @@ class ProgramSettings:
 
     def rows(self, stream: str, schema: Mapping[str, Any], keys: Sequence[str]) -> Rows:
         """The rows of a stream. :param schema: JSON Schema."""
-        return rows_of(stream, schema, keys) if self.schemas == "declared" else schemaless(stream, keys)
+        return rows_of(stream, schema, keys) if self.schemas == DECLARED else schemaless(stream, keys)
+
+
+def refuse_unknown_streams(settings: ProgramSettings, streams: Collection[str]) -> None:
+    """:raises ConfigError: none of the streams that a program has is wanted, or a hint is about another one."""
+    has = ", ".join(sorted(streams)) or "none"
+    problems = {}
+    if not any(map(settings.wants, streams)):
+        problems[settings.keys.streams] = [f"no stream has such a name; {settings.name} has {has}"]
+    for name in settings.hints:
+        if name not in streams:
+            problems[f"{settings.keys.hints}{name}"] = [f"{settings.name} has no such stream; it has {has}"]
+    if problems:
+        raise ConfigError(problems)
 
 
 def json_file(path: str, key: str) -> dict[str, Any]:

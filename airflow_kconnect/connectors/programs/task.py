@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask
@@ -29,7 +30,7 @@ class ProgramTask(SourceTask):
     """
 
     def __init__(self) -> None:
-        self._program: Program | None = None
+        self.program: Program | None = None
         self._ended = False
         self._failure: Exception | None = None
         self._new: list[Rows] = []
@@ -69,13 +70,14 @@ class ProgramTask(SourceTask):
     def start(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)
         self.settings = self.settings_of(props)
+        self._wants = cache(self.settings.wants)
         self._known = KnownRows.of(props[KNOWN_OF_TASK])
 
     def stop(self) -> None:
         """End the program, if a bound has ended the run."""
-        if self._program is not None:
-            self._program.stop()
-            self._program = None
+        if self.program is not None:
+            self.program.stop()
+            self.program = None
 
     def offset_of(self, scope: str | None) -> Offset | None:
         """Where the program resumes; None: at its beginning."""
@@ -84,6 +86,20 @@ class ProgramTask(SourceTask):
     def described(self, stream: str, schema: Mapping[str, Any], keys: Sequence[str]) -> Described:
         """For `message`: a stream has this JSON schema."""
         return Described(self.settings.rows(stream, schema, keys))
+
+    def know(self, rows: Rows) -> None:
+        """From now on the rows of a stream are these."""
+        self._rows[rows.stream] = rows
+        self._exactly = self._exactly or has_decimals(rows.value)
+        if self._known.add(rows):
+            self._new.append(rows)
+
+    def explained(self, error: Exception) -> Exception:
+        """The error with which to end the run, if the program has said more about it than its end does."""
+        return error
+
+    def check_end(self) -> None:
+        """:raises ConnectError: a program that has ended well has told of an error."""
 
     def poll(self) -> Sequence[SourceRecord] | None:
         """:raises NewShapes: the next records have schemas that are not known. :raises ConnectError: as it failed."""
@@ -105,17 +121,17 @@ class ProgramTask(SourceTask):
         if isinstance(error, RetriableError) and any(each.open for each in self._transactions.values()):
             return NextRunError(str(error))  # only the next run leaves out what was returned already
         self._failure = None
-        self._transactions, self._last, self._boundary, self._rows = {}, {}, {}, {}
+        self._transactions, self._last, self._boundary = {}, {}, {}
         return error
 
     def _read(self) -> None:
         """Read for a moment."""
         until = time.monotonic() + _POLL_S
         try:
-            if self._program is None:
-                self._program = self.launched()
+            if self.program is None:
+                self.program = self.launched()
             while not self._new and time.monotonic() < until and self._ready < _POLL_RECORDS:
-                line = self._program.line(_POLL_S)
+                line = self.program.line(_POLL_S)
                 if line is None:
                     self._end()
                     return
@@ -123,11 +139,11 @@ class ProgramTask(SourceTask):
                     break
                 self._take(line)
             if self._new:
-                self._look_ahead(self._program)
+                self._look_ahead(self.program)
             elif not line:
                 self._release()  # nothing follows for now
         except Exception as error:
-            self._failure = error
+            self._failure = self.explained(error)
             self._release()
 
     @property
@@ -136,16 +152,13 @@ class ProgramTask(SourceTask):
 
     def _take(self, line: bytes) -> None:
         match self.message(parsed(line, self.settings.name, exactly=self._exactly)):
-            case Row() as row if self.settings.wants(row.stream):
+            case Row() as row if self._wants(row.stream):
                 scope = self.scope_of(row.stream)
                 self._of(scope).add(self._record(row, scope), len(line))
             case Saved() as saved:
                 self._save(saved)
-            case Described(rows) if self.settings.wants(rows.stream):
-                self._rows[rows.stream] = rows
-                self._exactly = self._exactly or has_decimals(rows.value)
-                if self._known.add(rows):
-                    self._new.append(rows)
+            case Described(rows) if self._wants(rows.stream):
+                self.know(rows)
 
     def _look_ahead(self, program: Program) -> None:
         """Schemas that follow, so that they are learned at once. The records between them are read again."""
@@ -153,7 +166,7 @@ class ProgramTask(SourceTask):
         until = time.monotonic() + _LOOK_AHEAD_S
         while time.monotonic() < until and (line := program.line(_POLL_S)):
             found = self.message(parsed(line, self.settings.name))
-            if isinstance(found, Described) and self.settings.wants(found.rows.stream) and self._known.add(found.rows):
+            if isinstance(found, Described) and self._wants(found.rows.stream) and self._known.add(found.rows):
                 self._new.append(found.rows)
 
     def _of(self, scope: str | None) -> Transactions:
@@ -181,6 +194,7 @@ class ProgramTask(SourceTask):
 
     def _end(self) -> None:
         """The program has ended well: its last states cover all that it has written."""
+        self.check_end()
         self._ended = True
         self.stop()
         for scope, transactions in self._transactions.items():

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connectors.programs.settings import ProgramSettings
+from airflow_kconnect.connectors.programs.settings import ProgramSettings, refuse_unknown_streams
 from airflow_kconnect.connectors.singer.settings import KEY_COLUMNS, METHOD, REPLICATION_KEY
 
 
@@ -26,21 +26,10 @@ class Catalog:
         if not isinstance(streams, list) or not all(isinstance(each, dict) for each in streams):
             raise ConfigError({key: ["is not a catalog of Singer: it has no list `streams`"]})
         self._streams = {name_of(each): each for each in streams}
-        self._refuse_unknown(settings)
+        refuse_unknown_streams(settings, self._streams)
         for name, stream in self._streams.items():
             _apply_hints(stream, settings.hints.get(name, {}))
             _select(stream, settings.wants(name) and _of_stream(stream).get("inclusion") != "unsupported")
-
-    def _refuse_unknown(self, settings: ProgramSettings) -> None:
-        has = ", ".join(sorted(self._streams)) or "none"
-        problems = {}
-        if not any(map(settings.wants, self._streams)):
-            problems[settings.keys.streams] = [f"no stream has such a name; {settings.name} has {has}"]
-        for name in settings.hints:
-            if name not in self._streams:
-                problems[f"{settings.keys.hints}{name}"] = [f"{settings.name} has no such stream; it has {has}"]
-        if problems:
-            raise ConfigError(problems)
 
     def selected(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The streams to read, by their names."""

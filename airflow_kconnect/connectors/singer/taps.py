@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connectors.programs.environments import installed
+from airflow_kconnect.connectors.programs.commands import command_of
 from airflow_kconnect.connectors.programs.running import Program
 from airflow_kconnect.connectors.programs.secrets import Secrets
 from airflow_kconnect.connectors.programs.settings import DISCOVER, NONE, ProgramSettings, json_file
@@ -61,10 +61,3 @@ def started(settings: ProgramSettings, files: Mapping[str, str], *arguments: str
         secrets=Secrets(config),
         idle_s=settings.idle_s,
     )
-
-
-def command_of(settings: ProgramSettings) -> tuple[str, ...]:
-    """What starts the program; installs it, if need be."""
-    if settings.command is not None:
-        return (settings.command,)
-    return installed(settings.requirements, executable=settings.executable, key=settings.keys.package).command

@@ -116,6 +116,15 @@ class _Api(SourceHarness):
         self._open.close()
 
 
+class _ByPages(_Api):
+    """The same orders, by the number of the page that was read last."""
+
+    def config(self) -> dict[str, str]:
+        own = {"kconnect.http.paging": "page", "kconnect.http.paging.start": "0", "kconnect.http.paging.resume": "true"}
+        others = ("http.request.params", "kconnect.http.cursor.fields", "kconnect.http.paging.pointer")
+        return {**{key: text for key, text in super().config().items() if key not in others}, **own}
+
+
 _QUICK = ("offsets", "same-again", "schemas", "poll")
 _MORE = (
     *("runs", "repeats", "second-run", "empty", "each-record", "bounds", "bounded-time", "two-runs"),
@@ -124,7 +133,8 @@ _MORE = (
 
 
 @pytest.mark.parametrize("check", [*_QUICK, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in _MORE)])
-def test_it_conforms(check: str, worker_props: dict[str, str], tmp_path: Path) -> None:
-    lab = Lab(Subject.of(HttpSourceConnector, tmp_path), _Api, worker_props, tmp_path)
+@pytest.mark.parametrize("harness", [_Api, _ByPages])
+def test_it_conforms(harness: type[_Api], check: str, worker_props: dict[str, str], tmp_path: Path) -> None:
+    lab = Lab(Subject.of(HttpSourceConnector, tmp_path), harness, worker_props, tmp_path)
     (finding,) = examined(lab, checks_of(lab.subject, [check])).findings
     assert finding.status is Status.PASSED, finding

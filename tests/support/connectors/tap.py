@@ -26,6 +26,10 @@ def schema(more: bool = False) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
+def name_of(config: dict[str, Any]) -> str:
+    return str(config.get("stream", "numbers"))
+
+
 def option(name: str) -> Any:
     return json.loads(Path(sys.argv[sys.argv.index(name) + 1]).read_text()) if name in sys.argv else {}
 
@@ -46,7 +50,7 @@ def happen(event: str, n: int, config: dict[str, Any]) -> None:
         case "junk":
             sys.stdout.write("this is no message\n")
         case "schema":
-            say(type="SCHEMA", stream="numbers", schema=schema(more=True), key_properties=["n"])
+            say(type="SCHEMA", stream=name_of(config), schema=schema(more=True), key_properties=["n"])
         case "pause":
             time.sleep(0.5)
         case "killed":
@@ -56,7 +60,8 @@ def happen(event: str, n: int, config: dict[str, Any]) -> None:
 def main() -> None:
     config = option("--config")
     if "--discover" in sys.argv:
-        stream = {"stream": "numbers", "tap_stream_id": "numbers", "schema": schema(), "key_properties": ["n"]}
+        name = name_of(config)
+        stream = {"stream": name, "tap_stream_id": name, "schema": schema(), "key_properties": ["n"]}
         other = {"stream": "other", "tap_stream_id": "other", "schema": schema(), "key_properties": []}
         json.dump({"streams": [stream, other]}, sys.stdout)
         return
@@ -64,14 +69,14 @@ def main() -> None:
     modes = {path.name: f"{path.stat().st_mode & 0o777:o}" for path in Path().glob("*.json")}
     seen = {"argv": sys.argv[1:], "config": config, "catalog": catalog, "state": state, "modes": modes}
     Path(config["count_file"] + ".seen").write_text(json.dumps({**seen, "cwd": str(Path.cwd())}))
-    say(type="SCHEMA", stream="numbers", schema=schema(), key_properties=["n"])
+    say(type="SCHEMA", stream=name_of(config), schema=schema(), key_properties=["n"])
     size, events = config.get("size", 5), config.get("events", {})
     first, count = state.get("next", 0), int(Path(config["count_file"]).read_text())
     for n in range(first, count):
         if str(n) in events:
             happen(events[str(n)], n, config)
         text = "x" * config["bytes"] if n == config.get("huge_at") else f"number {n}"
-        say(type="RECORD", stream="numbers", record={"n": n, "text": text}, time_extracted="2026-01-01T00:00:00Z")
+        say(type="RECORD", stream=name_of(config), record={"n": n, "text": text}, time_extracted="2026-01-01T00:00:00Z")
         if size and (n + 1) % size == 0:
             note = {"progress_markers": {"at": n}} if config.get("progress_markers") else {}
             say(type="STATE", value={"bookmarks": {"n": {}}} if config.get("static_state") else {"next": n + 1, **note})

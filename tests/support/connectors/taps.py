@@ -1,4 +1,4 @@
-"""Configurations of Singer connectors that run the tap of tests, `tap.py`."""
+"""Configurations of connectors that run the programs of tests: the tap `tap.py`, the source `airbyte_source.py`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.connectors import tap
+from tests.support.connectors import airbyte_source, tap
 
 
-class Tap:
-    """The tap as a program that is installed already.
+class Numbers:
+    """A program that is installed already.
 
     :ivar count_file: how many numbers it has.
     """
 
+    name: str
+    protocol: str
+    script: str
+
     def __init__(self, folder: Path, count: int = 0) -> None:
-        self.command = folder / "tap-numbers"
-        run = f"import runpy, sys; sys.argv[0] = {tap.__file__!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
+        self.command = folder / self.name
+        run = f"import runpy, sys; sys.argv[0] = {self.script!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
         self.command.write_text(f"#!{sys.executable}\n{run}\n")
         self.command.chmod(0o755)
         self.count_file = folder / "count"
@@ -33,12 +37,20 @@ class Tap:
         given = {"count_file": str(self.count_file), **config}
         texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
         return {
-            "singer.command": str(self.command),
-            "singer.streams": "numbers",
-            **{f"singer.config.{name}": text for name, text in texts.items()},
+            f"{self.protocol}.command": str(self.command),
+            f"{self.protocol}.streams": "numbers",
+            **{f"{self.protocol}.config.{name}": text for name, text in texts.items()},
         }
 
     def seen(self) -> dict[str, Any]:
         """What its last run was given."""
         found: dict[str, Any] = json.loads(Path(f"{self.count_file}.seen").read_text())
         return found
+
+
+class Tap(Numbers):
+    name, protocol, script = "tap-numbers", "singer", tap.__file__
+
+
+class Source(Numbers):
+    name, protocol, script = "source-numbers", "airbyte", airbyte_source.__file__

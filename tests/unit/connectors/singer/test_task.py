@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from airflow_kconnect.connect.data import INT64_SCHEMA
 from airflow_kconnect.connect.errors import DataError, NextRunError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connectors.programs import running as running_programs
 from airflow_kconnect.connectors.programs import transactions
 from airflow_kconnect.connectors.singer.source import SingerSourceConnector
 from airflow_kconnect.connectors.singer.task import SingerSourceTask
@@ -218,3 +221,25 @@ def test_a_bound_that_ends_the_run_ends_the_tap(tap: Tap) -> None:
     task.poll()
     task.stop()
     assert running(tap) == []
+
+
+def test_a_large_record_is_read_whole(tap: Tap) -> None:
+    records = read(tap.props(huge_at=7, bytes=10_000_000))
+    assert [len(record.value["text"]) for record in records[6:9]] == [8, 10_000_000, 8]
+
+
+def test_a_record_that_no_topic_takes_ends_the_run(tap: Tap, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_programs, "LINE_MAX_BYTES", 1_000_000)
+    with pytest.raises(DataError, match="writes a message of more than 0 MiB, which no topic takes"):
+        read(tap.props(huge_at=7, bytes=10_000_000))
+
+
+def test_files_that_a_killed_machine_has_left_are_removed_by_the_next_run(
+    tap: Tap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (left := tmp_path / "kconnect-program-left").mkdir()
+    (left / ".in-use").touch()
+    os.utime(left, (1_700_000_000, 1_700_000_000))
+    read(tap.props())
+    assert list(tmp_path.glob("kconnect-program-*")) == []

@@ -1,0 +1,182 @@
+"""The task of an Airbyte source: states of streams and of all of them, errors that it tells, how it resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.connector.source import Offset
+from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
+from airflow_kconnect.connect.data import INT64_SCHEMA
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connectors.airbyte.source import AirbyteSourceConnector
+from airflow_kconnect.connectors.airbyte.task import AirbyteSourceTask
+from tests.support.connectors.taps import Source
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    return Source(tmp_path, count=23)
+
+
+def started(
+    props: dict[str, str], offsets: dict[str, Offset] | None = None, facts: list[dict[str, Any]] | None = None
+) -> AirbyteSourceTask:
+    connector = AirbyteSourceConnector({"name": "a", **props})
+    connector.learn(facts or [])
+    config = connector.task_configs(1)[0]
+    task = AirbyteSourceTask()
+    task.initialize(SourceTaskContext(config, offsets or {}))
+    task.start(config)
+    return task
+
+
+def polls(task: AirbyteSourceTask) -> Iterator[SourceRecord]:
+    try:
+        while (records := task.poll()) is not None:
+            yield from records
+    finally:
+        task.stop()
+
+
+def read(props: dict[str, str], offsets: dict[str, Offset] | None = None) -> list[SourceRecord]:
+    return list(polls(started(props, offsets)))
+
+
+def offsets_of(records: list[SourceRecord]) -> dict[str, Offset]:
+    """Those that a commit after these records stores."""
+    return {
+        partition_identity(record.source_partition or {}): dict(record.source_offset)
+        for record in records
+        if record.source_offset is not None
+    }
+
+
+def numbers(records: list[SourceRecord], stream: str = "numbers") -> list[int]:
+    return [record.value["n"] for record in records if record.topic.endswith(stream)]
+
+
+BOTH = {"airbyte.streams": "*"}
+
+
+def test_each_stream_is_a_source_partition_with_its_state(source: Source) -> None:
+    found = offsets_of(read({**source.props(), **BOTH}))
+    assert found == {
+        partition_identity({"source": "source-numbers", "stream": stream}): {"state": '{"next":23}'}
+        for stream in ("numbers", "others")
+    }
+
+
+def test_a_second_run_reads_what_is_new_of_each_stream(source: Source) -> None:
+    first = read({**source.props(), **BOTH})
+    source.grow(30)
+    second = read({**source.props(), **BOTH}, offsets_of(first))
+    assert [numbers(second, stream) for stream in ("numbers", "others")] == [list(range(23, 30))] * 2
+
+
+def test_a_run_that_ends_at_any_offset_is_resumed_without_gap_or_doubles(source: Source) -> None:
+    props = {**source.props(), **BOTH}
+    records = read(props)
+    for end in [n for n, record in enumerate(records, 1) if record.source_offset is not None]:
+        before = records[:end]
+        committed = offsets_of(before)
+        complete = {identity: int(offset["state"][8:-1]) for identity, offset in committed.items()}
+        after = read(props, committed)
+        for stream in ("numbers", "others"):
+            identity = partition_identity({"source": "source-numbers", "stream": stream})
+            assert numbers(after, stream) == list(range(complete.get(identity, 0), 23))
+
+
+def test_records_have_the_key_and_the_time_that_the_source_tells(source: Source) -> None:
+    record = read({**source.props(), "topic.prefix": "shop."})[3]
+    assert (record.topic, record.key, record.value) == ("shop.numbers", {"n": 3}, {"n": 3, "text": "number 3"})
+    assert (record.timestamp, record.value_schema) == (1767225600000, None)
+
+
+def test_with_schemas_records_are_as_the_catalog_declares_them(source: Source) -> None:
+    record = read({**source.props(), "airbyte.schemas": "declared"})[3]
+    assert record.key_schema is not None
+    assert record.key_schema.fields[0].schema == INT64_SCHEMA
+
+
+@pytest.mark.parametrize("kind", ["GLOBAL", "LEGACY"])
+def test_a_state_of_all_streams_makes_the_source_one_partition_once_that_is_known(source: Source, kind: str) -> None:
+    props = {**source.props(states=kind), **BOTH}
+    task = started(props)
+    with pytest.raises(NewShapes) as new:
+        list(polls(task))
+    records = list(polls(started(props, {}, [new.value.facts])))
+    assert list(offsets_of(records)) == [partition_identity({"source": "source-numbers"})]
+    source.grow(30)
+    again = list(polls(started(props, offsets_of(records), [new.value.facts])))
+    assert numbers(again) == list(range(23, 30))
+
+
+@pytest.mark.parametrize(("failure", "kind"), [("config_error", ConfigError), ("transient_error", RetriableError)])
+def test_an_error_that_the_source_tells_is_that_of_the_run(source: Source, failure: str, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="no access with"):
+        read(source.props(events={"13": f"trace:{failure}"}))
+
+
+def test_an_error_that_is_told_counts_even_if_the_source_ends_well(source: Source) -> None:
+    with pytest.raises(RetriableError, match="source-numbers has failed: half of it"):
+        read(source.props(events={"13": "trace-and-end"}))
+
+
+def test_what_its_specification_calls_secret_is_hidden(source: Source, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(source.props(secret_word="hush-hush", events={"13": "trace:config_error"}))
+    assert "no access with ..." in str(error.value)
+    assert "hush-hush" not in str(error.value) + capfd.readouterr().err
+
+
+def test_what_the_source_logs_is_in_the_log(source: Source, capfd: pytest.CaptureFixture[str]) -> None:
+    read(source.props())
+    assert "source-numbers: INFO this is read" in capfd.readouterr().err
+
+
+def test_a_source_that_cannot_connect_says_why(source: Source) -> None:
+    with pytest.raises(ConfigError, match="source-numbers cannot connect: no route"):
+        AirbyteSourceConnector({**source.props(connects=False), "airbyte.check": "true"}).check()
+
+
+def test_streams_are_read_by_their_cursor_unless_a_hint_says_otherwise(source: Source) -> None:
+    hints = {"airbyte.hints.others": '{"sync_mode": "full_refresh"}'}
+    connector = AirbyteSourceConnector({**source.props(), **BOTH, **hints})
+    connector.check()
+    assert connector.run_warnings() == [
+        "stream others is read as a whole (full_refresh), so each run writes all of its records again"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({"airbyte.streams": "orders"}, "no stream has such a name; source-numbers has numbers, others"),
+        ({"airbyte.hints.numbers": '{"sync_mode": "cdc"}'}, "`sync_mode` cdc is not one that the stream supports"),
+        ({"airbyte.catalog": "none"}, "a source of Airbyte needs a catalog"),
+    ],
+)
+def test_what_the_source_does_not_have_is_refused(source: Source, keys: dict[str, str], text: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        AirbyteSourceConnector({**source.props(), **keys}).check()
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("partition", "text"),
+    [({"source": "s", "stream": "a"}, ""), ({"source": "s"}, ""), ({"tap": "s"}, "it needs `source`, and `stream`")],
+)
+def test_offsets_are_of_streams_or_of_the_source(partition: dict[str, str], text: str) -> None:
+    offsets = [(partition, {"state": "{}"})]
+    if not text:
+        assert AirbyteSourceConnector.alter_offsets({}, offsets)
+        return
+    with pytest.raises(ConfigError) as error:
+        AirbyteSourceConnector.alter_offsets({}, offsets)
+    assert text in str(error.value)
