@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from airflow_kconnect.registry.wire import GUID_MAGIC, MAGIC, decode_indexes, prefix_bytes
+from airflow_kconnect.registry.wire import GUID, ID, decode_indexes, framing_of
 
 _DAMAGED = b"\xff"
 
@@ -36,9 +36,10 @@ class IdHeader:
         return last if self._complete(last) else _DAMAGED
 
     def _complete(self, value: bytes) -> bool:
-        end = prefix_bytes(value)
-        if value[:1] not in (MAGIC, GUID_MAGIC) or len(value) < end:
+        framing = framing_of(value, (ID, GUID))
+        if framing is None:
             return False
+        end = framing.size
         if not self.with_indexes:
             return len(value) == end
         try:

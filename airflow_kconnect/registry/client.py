@@ -12,7 +12,8 @@ from uuid import UUID
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.registry.http import Answer, RegistryHttp
-from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.schema import RegisteredSchema, UnknownSchemaError
+from airflow_kconnect.registry.wire import SchemaName
 
 _DEPTH_MAX, _REFERRED_MAX = 32, 500
 _Version = tuple[str, str]
@@ -22,10 +23,6 @@ _OK, _NOT_FOUND = 200, 404
 _CHECK_URL = "check host and path"
 _NO_METADATA = "metadata of schemas need a registry that has them, such as Confluent's from version 7.4 on"
 _NO_GUIDS = "ids in headers need a registry that has GUIDs, such as Confluent's from version 8.0 on"
-
-
-class UnknownSchemaError(DataError):
-    """The registry has no such schema, subject or version."""
 
 
 class SchemaRegistry:
@@ -47,7 +44,7 @@ class SchemaRegistry:
     def __init__(self, values: Mapping[str, Any], prefix: str = "") -> None:
         self._http = RegistryHttp(values, prefix)
         self._prefix = prefix
-        self._normalize: bool = values["normalize.schemas"]
+        self._normalize = bool(values.get("normalize.schemas"))
         self._tries = 1 + values["max.retries"]
         self._wait_s, self._longest_wait_s = values["retries.wait.ms"] / 1000, values["retries.max.wait.ms"] / 1000
         self._lock = threading.RLock()
@@ -58,6 +55,10 @@ class SchemaRegistry:
         self._latest: dict[str, tuple[int, RegisteredSchema]] = {}
         self._by_version: dict[_Version, RegisteredSchema] = {}
         self._url = 0
+
+    def schema(self, name: SchemaName) -> RegisteredSchema:
+        """The schema of an id or GUID, with the schemas that it refers to."""
+        return self.schema_by_guid(name) if isinstance(name, UUID) else self.schema_by_id(name)
 
     def schema_by_id(self, schema_id: int) -> RegisteredSchema:
         """The schema of an id, with the schemas that it refers to."""

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.config import (
+    NO_DEFAULT,
     ConfigDef,
     Importance,
     Range,
     Type,
     ValidString,
     invalid,
+    nullable,
 )
 from airflow_kconnect.registry.authentication import authentication_keys
 from airflow_kconnect.registry.guarded import NOT_HTTP, is_http
@@ -30,9 +32,20 @@ _CACHED = "all schemas of a run are known while it lasts"
 
 def registry_config(base: ConfigDef) -> ConfigDef:
     """Add the keys of the registry to those of a converter."""
-    for part in (_registration, _subjects_and_ids, _connection, authentication_keys, encryption_keys, _caches):
+    for part in (_registration, _subjects_and_ids, client_keys, _caches):
         part(base)
     return base
+
+
+def client_keys(config: ConfigDef, *, required: bool = True) -> ConfigDef:
+    """Add the keys of the client alone.
+
+    :param required: whether there must be a registry.
+    """
+    _connection(config, required=required)
+    authentication_keys(config)
+    encryption_keys(config)
+    return config
 
 
 def writes_headers(values: Mapping[str, Any], role: str) -> bool:
@@ -123,13 +136,14 @@ def _subjects_and_ids(config: ConfigDef) -> None:
         )
 
 
-def _connection(config: ConfigDef) -> None:
+def _connection(config: ConfigDef, *, required: bool) -> None:
     config.define(
         "schema.registry.url",
         Type.LIST,
-        importance=Importance.HIGH,
-        documentation="URLs of the registry's instances, separated by commas: http or https.",
-        validator=_check_urls,
+        NO_DEFAULT if required else None,
+        Importance.HIGH,
+        "URLs of the registry's instances, separated by commas: http or https.",
+        validator=_check_urls if required else nullable(_check_urls),
     )
     config.define(
         "max.retries",

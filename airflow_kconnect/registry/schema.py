@@ -1,11 +1,18 @@
-"""A schema as a registry stores it."""
+"""A schema as a registry stores it, and what reads ask of any registry."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from uuid import UUID
+from typing import Protocol
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.registry.wire import SchemaName
+
+
+class UnknownSchemaError(DataError):
+    """The registry has no such schema, subject or version."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,16 +26,14 @@ class RegisteredSchema:
     :param text: the schema itself.
     :param references: name by which the text refers to another schema -> that schema.
     :param version: its version in the subject where it was looked up; None if only its id is known.
-    :param guid: what names it in headers, if that is needed.
     """
 
     type: str
     text: str
     references: tuple[tuple[str, RegisteredSchema], ...] = field(default=(), repr=False)
     version: int | None = None
-    guid: UUID | None = None
     digest: bytes = field(init=False, repr=False)
-    """Of everything but the GUID."""
+    """Of everything."""
 
     def __post_init__(self) -> None:
         own = self.type, self.text, self.version, [(name, other.digest) for name, other in self.references]
@@ -50,3 +55,14 @@ class RegisteredSchema:
                 seen.add((name, other.digest))
                 yield from other._referred(seen)
                 yield name, other
+
+
+class Schemas(Protocol):
+    """Where messages' schemas are looked up: a client of a registry."""
+
+    def schema(self, name: SchemaName) -> RegisteredSchema:
+        """The schema that messages name so, with those that it refers to.
+
+        :raises UnknownSchemaError: the registry has no such schema. :raises RetriableError: it is unavailable.
+        :raises ConfigError: it refuses the credentials, or is none.
+        """

@@ -1,51 +1,66 @@
-"""The wire format of registered messages: a magic byte, the schema's id or GUID, then the payload.
+"""The wire formats of registered messages: bytes that name the schema, then the payload.
 
-The magic byte 0 precedes an id of four bytes. 1 precedes a GUID of sixteen, which travels in a header.
+Those of Confluent: the magic byte 0 and an id of four bytes; or 1 and a GUID of sixteen, which travels in a header.
+That of AWS Glue: the header version 3, a byte that says whether the payload is compressed (0, or 5 for zlib), and the
+UUID of the schema's version.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 from uuid import UUID
 
-MAGIC = b"\x00"
-PREFIX_BYTES = 5
-"""Length of magic byte and id."""
-GUID_MAGIC = b"\x01"
-GUID_PREFIX_BYTES = 17
-"""Length of magic byte and GUID."""
+SchemaName = int | UUID
+"""By what a message names its schema: an id, or a GUID or UUID."""
+
+
+class Framing(NamedTuple):
+    """What stands before payloads.
+
+    :param magic: the first bytes. :param name_bytes: how many more name the schema: 4 of an id, 16 of a UUID.
+    :param deflated: whether the payload is compressed with zlib.
+    """
+
+    magic: bytes
+    name_bytes: int
+    deflated: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes before the payload."""
+        return len(self.magic) + self.name_bytes
+
+    def begins(self, message: bytes) -> bool:
+        """Whether a message has this framing."""
+        return message.startswith(self.magic) and len(message) >= self.size
+
+    def prefix(self, name: SchemaName) -> bytes:
+        """What precedes the payload of a schema's messages; numbers are big-endian."""
+        return self.magic + (name.bytes if isinstance(name, UUID) else name.to_bytes(self.name_bytes, "big"))
+
+
+ID = Framing(b"\x00", 4)
+GUID = Framing(b"\x01", 16)
+GLUE = Framing(b"\x03\x00", 16)
+GLUE_ZLIB = Framing(b"\x03\x05", 16, deflated=True)
+FRAMINGS = (ID, GUID, GLUE, GLUE_ZLIB)
 
 _ID_MAX = 2**31 - 1
 
 
-def prefix(schema_id: int) -> bytes:
-    """What precedes the payload of a schema's messages: the magic byte and the id, 4 bytes, big-endian."""
-    return MAGIC + schema_id.to_bytes(4, "big")
+def framing_of(message: bytes, framings: Iterable[Framing] = FRAMINGS) -> Framing | None:
+    """The framing that a message has among these; None if it has another one, or none."""
+    return next((framing for framing in framings if framing.begins(message)), None)
 
 
-def schema_id(message: bytes) -> int | None:
-    """The schema's id in a message; None if the message does not begin with magic byte and id."""
-    if len(message) < PREFIX_BYTES or message[:1] != MAGIC:
-        return None
-    number = int.from_bytes(message[1:PREFIX_BYTES], "big")
-    return number if number <= _ID_MAX else None
-
-
-def guid_prefix(guid: UUID) -> bytes:
-    """What names a schema in a header: the magic byte and the GUID."""
-    return GUID_MAGIC + guid.bytes
-
-
-def schema_guid(message: bytes) -> UUID | None:
-    """The schema's GUID in a message; None if the message does not begin with magic byte and GUID."""
-    if len(message) < GUID_PREFIX_BYTES or message[:1] != GUID_MAGIC:
-        return None
-    return UUID(bytes=message[1:GUID_PREFIX_BYTES])
-
-
-def prefix_bytes(message: bytes) -> int:
-    """The length of magic byte and id, or GUID, of a message that begins with them."""
-    return GUID_PREFIX_BYTES if message[:1] == GUID_MAGIC else PREFIX_BYTES
+def schema_name(message: bytes, framing: Framing) -> SchemaName | None:
+    """By what a message of this framing names its schema; None if the id is negative."""
+    name = message[len(framing.magic) : framing.size]
+    if framing.name_bytes == ID.name_bytes:
+        number = int.from_bytes(name, "big")
+        return number if number <= _ID_MAX else None
+    return UUID(bytes=name)
 
 
 def encode_indexes(indexes: Iterable[int]) -> bytes:

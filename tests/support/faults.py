@@ -216,7 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
     head_length: str | None = None
 
     def handle_any(self) -> None:
-        exchange = Exchange(self, _operation(self.command, self.path, set(map(str.lower, self.headers))))
+        named = self.headers.get("X-Amz-Target", "").rpartition(".")[2]  # by APIs in JSON, such as Glue's
+        exchange = Exchange(self, named or _operation(self.command, self.path, set(map(str.lower, self.headers))))
         act = self.server.proxy.fault_of(exchange.operation)
         if act is not None:
             act(exchange)

@@ -68,7 +68,7 @@ def _undeclared(folder: str, *extras: str) -> set[str]:
 class TestDependencies:
     def test_what_the_package_imports_is_declared(self) -> None:
         undeclared = _undeclared(
-            *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "json-schema", "protobuf"),
+            *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "glue", "json-schema", "protobuf"),
             *("kafka", "kubernetes", "openlineage", "demo", "s3", "gcs", "dlt", "testing"),
             *("kafka-aws", "kafka-azure", "kafka-gcp"),
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from airflow_kconnect.converters.avro.format import AvroFormat
-from airflow_kconnect.converters.registered.converter import RegisteredConverter
+from airflow_kconnect.converters.registered.confluent import ConfluentConverter
 
 
-class AvroConverter(RegisteredConverter):
+class AvroConverter(ConfluentConverter):
     """``io.confluent.connect.avro.AvroConverter``."""
 
     form = AvroFormat

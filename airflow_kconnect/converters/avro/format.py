@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
@@ -27,6 +28,8 @@ class AvroFormat(Format):
     """Schemas as ``io.confluent.connect.avro.AvroData`` converts them, payloads in Avro's binary encoding."""
 
     schema_type = "AVRO"
+    namespace: ClassVar[str] = names.NAMESPACE
+    """Of the names that ``AvroData`` makes up."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
@@ -37,7 +40,7 @@ class AvroFormat(Format):
         return avro_config()
 
     def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:
-        document = parse_schema(schema)
+        document = self._document(schema)
         shape = Shape(self._connect_schema(schema, document))
         # Some schemas have a Connect schema, but not data that can be read.
         self._plan(shape, document)
@@ -46,18 +49,23 @@ class AvroFormat(Format):
     def schema_of(self, shape: Shape) -> RegisteredSchema:
         if shape.schema is None:
             raise DataError(_NO_SCHEMALESS)
-        return RegisteredSchema(self.schema_type, avro_schema_text(shape.schema, self._settings))
+        text = avro_schema_text(shape.schema, self._settings)
+        return RegisteredSchema(self.schema_type, _renamed(text, names.NAMESPACE, self.namespace))
 
     def record_name(self, schema: RegisteredSchema) -> str | None:
-        root = parse_schema(schema).root
+        root = self._document(schema).root
         return root.name if root.type is AvroType.RECORD else None
 
     def decoder(self, schema: RegisteredSchema, payload: bytes) -> AvroDecoder:
-        document = parse_schema(schema)
+        document = self._document(schema)
         return AvroDecoder(self._plan(Shape(self._connect_schema(schema, document)), document))
 
     def encoder(self, schema: RegisteredSchema, shape: Shape) -> AvroEncoder:
-        return AvroEncoder(self._plan(shape, parse_schema(schema)))
+        return AvroEncoder(self._plan(shape, self._document(schema)))
+
+    def _document(self, schema: RegisteredSchema) -> AvroDocument:
+        text = _renamed(schema.text, self.namespace, names.NAMESPACE)
+        return parse_schema(schema if text == schema.text else replace(schema, text=text))
 
     def _connect_schema(self, schema: RegisteredSchema, document: AvroDocument) -> Any:
         if document.root.name == names.ANYTHING:
@@ -68,3 +76,8 @@ class AvroFormat(Format):
         if shape.schema is None:
             raise DataError(_NO_SCHEMALESS)
         return bind(shape.schema, document, self._settings)
+
+
+def _renamed(text: str, namespace: str, other: str) -> str:
+    """A schema with another namespace in names: these are JSON strings that begin with it."""
+    return text.replace(f'"{namespace}', f'"{other}') if namespace != other else text

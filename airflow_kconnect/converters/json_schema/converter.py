@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from airflow_kconnect.converters.json_schema.format import JsonSchemaFormat
-from airflow_kconnect.converters.registered.converter import RegisteredConverter
+from airflow_kconnect.converters.registered.confluent import ConfluentConverter
 
 
-class JsonSchemaConverter(RegisteredConverter):
+class JsonSchemaConverter(ConfluentConverter):
     """``io.confluent.connect.json.JsonSchemaConverter``."""
 
     form = JsonSchemaFormat

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from airflow_kconnect.converters.protobuf.format import ProtobufFormat
-from airflow_kconnect.converters.registered.converter import RegisteredConverter
+from airflow_kconnect.converters.registered.confluent import ConfluentConverter
 
 
-class ProtobufConverter(RegisteredConverter):
+class ProtobufConverter(ConfluentConverter):
     """``io.confluent.connect.protobuf.ProtobufConverter``."""
 
     form = ProtobufFormat

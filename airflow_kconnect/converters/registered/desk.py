@@ -12,11 +12,10 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
-from uuid import UUID
 
 from airflow_kconnect.connect.door import PROOF_S, Door
 from airflow_kconnect.connect.errors import ConnectError, DataError, InternalError, RetriableError, in_one_line
@@ -26,8 +25,9 @@ _WAITING_MAX = 128
 """Tasks that may connect at once: all of a stage begin together."""
 _log = logging.getLogger(__name__)
 
-Resolve = Callable[[int, str], tuple[int, RegisteredSchema]]
-"""Called in the driver with the index of a shape and a topic; returns id and schema to write with."""
+Resolve = Callable[[int, str], tuple[bytes, RegisteredSchema]]
+"""Called in the driver with the index of a shape and a topic; returns the schema to write with, and before it what
+stands before payloads to name it."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class DeskAddress:
 class Assigned:
     """The driver's answer.
 
-    :param schema_id: of the schema to write with; None if the registry rejects it.
+    :param name: what stands before payloads, and names the schema; None if the registry rejects it.
     :param problem: why, in that case.
     """
 
-    schema_id: int | None
+    name: bytes | None
     schema: RegisteredSchema | None = None
     problem: str = ""
 
@@ -102,8 +102,8 @@ class Desk:
 
     def _answered(self, shape: int, topic: str) -> dict[str, object]:
         try:
-            schema_id, schema = self._resolve(shape, topic)
-            return {"id": schema_id, "schema": _to_json(schema)}
+            name, schema = self._resolve(shape, topic)
+            return {"name": name.hex(), "schemas": _to_json(schema)}
         except DataError as error:
             return {"problem": str(error)}
         except ConnectError as error:
@@ -139,14 +139,14 @@ def ask(address: DeskAddress, shape: int, topic: str) -> Assigned:
         raise RetriableError(answer["failure"])
     if "problem" in answer:
         return Assigned(None, problem=answer["problem"])
-    return Assigned(answer["id"], _from_json(answer["schema"]))
+    return Assigned(bytes.fromhex(answer["name"]), _from_json(answer["schemas"]))
 
 
-def _to_json(schema: RegisteredSchema) -> dict[str, Any]:
+def _to_json(schema: RegisteredSchema) -> list[dict[str, Any]]:
     """Each schema once, after those that it refers to: there may be far more ways to them."""
     schemas = list(dict.fromkeys([*(other for _, other in schema.referred()), schema]))
     numbers = {each: number for number, each in enumerate(schemas)}
-    texts = [
+    return [
         {
             "type": each.type,
             "text": each.text,
@@ -154,12 +154,11 @@ def _to_json(schema: RegisteredSchema) -> dict[str, Any]:
         }
         for each in schemas
     ]
-    return {"schemas": texts, "guid": str(schema.guid) if schema.guid else None}
 
 
-def _from_json(fields: dict[str, Any]) -> RegisteredSchema:
+def _from_json(texts: list[dict[str, Any]]) -> RegisteredSchema:
     schemas: list[RegisteredSchema] = []
-    for each in fields["schemas"]:
+    for each in texts:
         references = tuple((name, schemas[number]) for name, number in each["references"])
         schemas.append(RegisteredSchema(each["type"], each["text"], references))
-    return replace(schemas[-1], guid=UUID(fields["guid"]) if fields["guid"] else None)
+    return schemas[-1]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.registered.compression import Inflating
 from airflow_kconnect.converters.registered.format import Format, PayloadDecoder
-from airflow_kconnect.registry.client import SchemaRegistry
-from airflow_kconnect.registry.wire import prefix_bytes, schema_guid, schema_id
+from airflow_kconnect.registry.schema import Schemas
+from airflow_kconnect.registry.wire import ID, Framing, SchemaName, framing_of, schema_name
 
 UNKNOWN_MAGIC_BYTE = "Unknown magic byte!"
 NEGATIVE_ID = "Error retrieving the schema of a negative id: no registry has one"
@@ -34,16 +35,22 @@ class KnownSchema:
 class KnownMessages:
     """The schemas that messages have named so far. In the driver: it asks the registry, once for each.
 
-    :param registry: asked for schemas by id.
+    :param registry: asked for schemas.
+    :param framings: what may stand before payloads.
+    :param unknown: what is wrong with messages that have none of these.
     """
 
-    def __init__(self, form: Format, registry: SchemaRegistry) -> None:
-        self._format, self._registry = form, registry
+    def __init__(
+        self,
+        form: Format,
+        registry: Schemas,
+        framings: Sequence[Framing] = (ID,),
+        unknown: str = UNKNOWN_MAGIC_BYTE,
+    ) -> None:
+        self._format, self._registry, self.framings, self.unknown = form, registry, tuple(framings), unknown
         self._by_prefix: dict[bytes, KnownSchema] = {}
         self.careful = False
         """Whether there were payloads that could not be decoded: those that come are decoded again, for errors."""
-        self.guids = False
-        """Whether messages may begin with a GUID: those whose schema a header names."""
         self.unselectable = False
         """Whether there were payloads that select no type: `selection_problem` tells why."""
 
@@ -67,48 +74,42 @@ class KnownMessages:
         return shapes
 
     def _of(self, message: bytes) -> KnownSchema | None:
-        name = _schema_name(message, guids=self.guids)
-        if name is None:
+        framing = framing_of(message, self.framings)
+        name = None if framing is None else schema_name(message, framing)
+        if framing is None or name is None:
             return None
-        end = prefix_bytes(message)
-        payload = message[end:]
+        payload = message[framing.size :]
         try:
-            prefix = message[:end] + self._format.selector(payload)
+            prefix = message[: framing.size] + self._format.selector(payload)
         except DataError:
             self.unselectable = True
             return None
         if prefix not in self._by_prefix:
-            self._by_prefix[prefix] = self._asked(prefix, name, payload)
+            self._by_prefix[prefix] = self._asked(prefix, name, payload, framing)
         known = self._by_prefix[prefix]
         self.careful = self.careful or not _decodes(known, payload)
         return known
 
-    def _asked(self, prefix: bytes, name: int | UUID, payload: bytes) -> KnownSchema:
+    def _asked(self, prefix: bytes, name: SchemaName, payload: bytes, framing: Framing) -> KnownSchema:
         try:
-            if isinstance(name, UUID):
-                schema = self._registry.schema_by_guid(name)
-            else:
-                schema = self._registry.schema_by_id(name)
+            schema = self._registry.schema(name)
             if schema.type != self._format.schema_type:
                 raise DataError(f"it is of type {schema.type}, not {self._format.schema_type}")
             shape = self._format.shape_of(schema, payload)
-            return KnownSchema(prefix, shape, self._format.decoder(schema, payload))
+            decoder = self._format.decoder(schema, payload)
+            return KnownSchema(prefix, shape, Inflating(decoder) if framing.deflated else decoder)
         except DataError as error:
             shown = f"GUID {name}" if isinstance(name, UUID) else f"id {name}"
             return KnownSchema(prefix, None, None, f"Error retrieving the schema of {shown}: {error}")
 
 
-def _schema_name(message: bytes, *, guids: bool) -> int | UUID | None:
-    """The id or GUID with which a message begins."""
-    return (schema_guid(message) if guids else None) or schema_id(message)
-
-
-def selection_problem(form: Format, message: bytes, *, guids: bool) -> str | None:
+def selection_problem(form: Format, message: bytes, framings: Sequence[Framing]) -> str | None:
     """Why a message selects no type within its schema; None if it selects one, or has no schema."""
-    if _schema_name(message, guids=guids) is None:
+    framing = framing_of(message, framings)
+    if framing is None or schema_name(message, framing) is None:
         return None
     try:
-        form.selector(message[prefix_bytes(message) :])
+        form.selector(message[framing.size :])
     except DataError as error:
         return str(error)
     return None

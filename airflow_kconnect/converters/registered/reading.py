@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import Shape
@@ -12,12 +13,11 @@ from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
 from airflow_kconnect.converters.registered.format import PayloadDecoder
 from airflow_kconnect.converters.registered.messages import (
     NEGATIVE_ID,
-    UNKNOWN_MAGIC_BYTE,
     KnownMessages,
     selection_problem,
 )
 from airflow_kconnect.converters.types import arrow_type, spark_type
-from airflow_kconnect.registry.wire import GUID_MAGIC, GUID_PREFIX_BYTES, MAGIC, PREFIX_BYTES, prefix_bytes
+from airflow_kconnect.registry.wire import ID, framing_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +60,8 @@ class ShapeParser:
             if not count:
                 continue
             chosen = messages if count == len(messages) else messages.filter(here)
-            decoded, wrong = decoder.decode(pc.binary_slice(chosen, prefix_bytes(prefix), LONGEST))
+            framing = framing_of(prefix) or ID
+            decoded, wrong = decoder.decode(pc.binary_slice(chosen, framing.size, LONGEST))
             if count == len(messages):
                 return decoded, wrong
             rows.append(pc.indices_nonzero(here))
@@ -142,13 +143,12 @@ def _wrong(raw: Column, known: KnownMessages) -> Column:
     """What is wrong with a message whose payload is not looked at."""
     from pyspark.sql import functions as F
 
-    has_id = _begins(raw, MAGIC) & (F.octet_length(raw) >= PREFIX_BYTES)
-    negative = F.substring(raw, 2, 1) >= F.lit(_NEGATIVE)
-    if known.guids:
-        has_id = has_id | (_begins(raw, GUID_MAGIC) & (F.octet_length(raw) >= GUID_PREFIX_BYTES))
-        negative = negative & _begins(raw, MAGIC)
-    problem: Column = F.when(raw.isNotNull() & ~has_id, F.lit(UNKNOWN_MAGIC_BYTE))
-    problem = problem.when(negative, F.lit(NEGATIVE_ID))
+    framed = [_begins(raw, framing.magic) & (F.octet_length(raw) >= framing.size) for framing in known.framings]
+    has_name = reduce(lambda one, other: one | other, framed)
+    problem: Column = F.when(raw.isNotNull() & ~has_name, F.lit(known.unknown))
+    if ID in known.framings:
+        negative = _begins(raw, ID.magic) & (F.substring(raw, 2, 1) >= F.lit(_NEGATIVE))
+        problem = problem.when(negative, F.lit(NEGATIVE_ID))
     for schema in known:
         if schema.problem:
             problem = problem.when(_begins(raw, schema.prefix), F.lit(schema.problem))
@@ -182,13 +182,13 @@ def _decoded(raw: Column, parser: ShapeParser, here: Mapping[int, Column]) -> Co
 def _selection(raw: Column, known: KnownMessages) -> Column:
     """The problems of messages that select no type within their schema."""
 
-    form, guids = known.form, known.guids
+    form, framings = known.form, known.framings
 
     def run(messages: pa.Array) -> pa.Array:
         import pyarrow as pa
 
         rows = messages.to_pylist()
-        problems = (None if message is None else selection_problem(form, message, guids=guids) for message in rows)
+        problems = (None if message is None else selection_problem(form, message, framings) for message in rows)
         return pa.array(problems, pa.string())
 
     return arrow_function(run, "string")(raw)

@@ -9,11 +9,12 @@ from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.registered.compression import deflated
 from airflow_kconnect.converters.registered.desk import Assigned, DeskAddress, ask
 from airflow_kconnect.converters.registered.format import Format, PayloadEncoder
 from airflow_kconnect.converters.registered.reading import LONGEST
 from airflow_kconnect.registry.schema import RegisteredSchema
-from airflow_kconnect.registry.wire import guid_prefix, prefix
+from airflow_kconnect.registry.wire import GUID, framing_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,25 +91,26 @@ class MessageWriter:
         if topic not in self._assigned:
             self._assigned[topic] = ask(self.desk, self.number, topic)
         assigned = self._assigned[topic]
-        if assigned.schema_id is None or assigned.schema is None:
+        if assigned.name is None or assigned.schema is None:
             return pa.nulls(len(data), pa.binary()), pa.array([assigned.problem] * len(data), pa.string())
         try:
             payloads, errors = self._encoder(assigned.schema).encode(data)
         except DataError as error:
             return pa.nulls(len(data), pa.binary()), pa.array([str(error)] * len(data), pa.string())
-        first = pa.scalar(self._name(assigned.schema_id, assigned.schema, payloads), payloads.type)
+        framing = framing_of(assigned.name)
+        if framing is GUID:
+            self._note_head(assigned.name, payloads)
+        elif framing is not None and framing.deflated:
+            payloads = deflated(payloads)
+        first = pa.scalar(assigned.name, payloads.type)
         written = pc.binary_join_element_wise(first, payloads, pa.scalar(b"", payloads.type))
         return written.cast(pa.binary()), pa.nulls(len(data), pa.string()) if errors is None else errors
 
-    def _name(self, schema_id: int, schema: RegisteredSchema, payloads: pa.Array) -> bytes:
-        """What names the schema before the payloads."""
-        if schema.guid is None:
-            return prefix(schema_id)
-        name = guid_prefix(schema.guid)
+    def _note_head(self, name: bytes, payloads: pa.Array) -> None:
+        """Note what a header will name the schema by."""
         encoded = next((payload for payload in payloads if payload.is_valid), None)
         if encoded is not None:
             self._heads[name + self.form.selector(encoded.as_py())] = None
-        return name
 
     def split(self, messages: pa.Array) -> tuple[pa.Array, pa.Array]:
         """Messages without what names their schemas, and that: it belongs into a header."""

@@ -16,9 +16,8 @@ from airflow_kconnect.converters.base import NO_HINTS, in_place
 from airflow_kconnect.converters.registered.format import Format, PayloadEncoder
 from airflow_kconnect.converters.registered.messages import KnownMessages
 from airflow_kconnect.converters.registered.reading import decode
-from airflow_kconnect.registry.client import SchemaRegistry, UnknownSchemaError
-from airflow_kconnect.registry.schema import RegisteredSchema
-from airflow_kconnect.registry.wire import prefix
+from airflow_kconnect.registry.schema import RegisteredSchema, UnknownSchemaError
+from airflow_kconnect.registry.wire import ID, SchemaName
 
 TEXT = Shape(STRING_SCHEMA)
 
@@ -63,15 +62,15 @@ class TextFormat(Format):
         raise NotImplementedError
 
 
-class Schemas(SchemaRegistry):
+class Schemas:
     """Has the schemas 1 and 2."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.asked: list[SchemaName] = []
 
-    def schema_by_id(self, schema_id: int) -> RegisteredSchema:
-        self.asked.append(schema_id)
-        if schema_id not in (1, 2):
+    def schema(self, name: SchemaName) -> RegisteredSchema:
+        self.asked.append(name)
+        if name not in (1, 2):
             raise UnknownSchemaError("not here")
         return RegisteredSchema("TEXT", "")
 
@@ -89,16 +88,16 @@ def _decoded(
 
 def test_each_bad_message_has_its_reason(spark: SparkSession) -> None:
     messages = [
-        prefix(1) + b"#one",
+        ID.prefix(1) + b"#one",
         None,
         b"text",
         b"\0\0\0",
         b"\0\xff\xff\xff\xff#negative",
-        prefix(9) + b"#unknown",
-        prefix(1) + b"?",
-        prefix(2),
-        prefix(2) + b"#",
-        prefix(2) + b"#two",
+        ID.prefix(9) + b"#unknown",
+        ID.prefix(1) + b"?",
+        ID.prefix(2),
+        ID.prefix(2) + b"#",
+        ID.prefix(2) + b"#two",
     ]
 
     assert _decoded(spark, KnownMessages(TextFormat({}), Schemas()), messages) == [
@@ -119,6 +118,8 @@ def test_schemas_of_one_shape_are_asked_for_once_and_make_one_shape() -> None:
     schemas = Schemas()
     known = KnownMessages(TextFormat({}), schemas)
 
-    shapes = known.learn([prefix(1) + b"#a", prefix(2) + b"#b", prefix(1) + b"#c", prefix(9) + b"#", prefix(9) + b"#"])
+    shapes = known.learn(
+        [ID.prefix(1) + b"#a", ID.prefix(2) + b"#b", ID.prefix(1) + b"#c", ID.prefix(9) + b"#", ID.prefix(9) + b"#"]
+    )
 
     assert (shapes, schemas.asked) == ([TEXT], [1, 2, 9])

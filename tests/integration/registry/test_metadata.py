@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.registry.client import SchemaRegistry, UnknownSchemaError
+from airflow_kconnect.registry.client import SchemaRegistry
 from airflow_kconnect.registry.keys import registry_config
-from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.schema import RegisteredSchema, UnknownSchemaError
 from tests.support import unique
 from tests.support.registry_front import serving, with_metadata
 

@@ -10,9 +10,8 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.local.ports import free_port
-from airflow_kconnect.registry.client import UnknownSchemaError
 from airflow_kconnect.registry.guarded import ANSWER_MAX_BYTES
-from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.schema import RegisteredSchema, UnknownSchemaError
 from tests.unit.registry.conftest import Client, Server
 
 TEXT = '{"type":"string"}'

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.registry.wire import decode_indexes, encode_indexes, prefix, schema_id
+from airflow_kconnect.registry.wire import (
+    GLUE,
+    GLUE_ZLIB,
+    ID,
+    Framing,
+    decode_indexes,
+    encode_indexes,
+    framing_of,
+    schema_name,
+)
 
 
 @given(st.integers(0, 2**31 - 1), st.binary(max_size=8))
 def test_an_id_is_read_as_it_was_written(number: int, payload: bytes) -> None:
-    assert schema_id(prefix(number) + payload) == number
+    message = ID.prefix(number) + payload
+
+    assert (framing_of(message), schema_name(message, ID)) == (ID, number)
 
 
-@pytest.mark.parametrize("message", [b"", b"\0\0\0\0", b"\1\0\0\0\1", b"{}", b"\0\xff\xff\xff\xff"])
-def test_other_messages_have_no_id(message: bytes) -> None:
-    assert schema_id(message) is None
+@pytest.mark.parametrize("message", [b"", b"\0\0\0\0", b"\1\0\0\0\1", b"{}", b"\3\1" + bytes(16), b"\3\0" + bytes(15)])
+def test_other_messages_name_no_schema(message: bytes) -> None:
+    assert framing_of(message) is None
+
+
+def test_a_negative_number_is_no_id() -> None:
+    assert schema_name(b"\0\xff\xff\xff\xff", ID) is None
+
+
+@pytest.mark.parametrize(("framing", "second"), [(GLUE, 0), (GLUE_ZLIB, 5)], ids=["plain", "compressed"])
+def test_glue_names_versions_by_uuids_after_two_bytes(framing: Framing, second: int) -> None:
+    name = UUID("00112233-4455-6677-8899-aabbccddeeff")
+
+    message = framing.prefix(name) + b"payload"
+
+    assert message == bytes([3, second]) + bytes.fromhex("00112233445566778899aabbccddeeff") + b"payload"
+    assert (framing_of(message), schema_name(message, framing)) == (framing, name)
 
 
 @given(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5), st.binary(max_size=8))

@@ -20,7 +20,10 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ),
         ("io.debezium.connector.postgresql.PostgresConnector", "Without Java: JdbcSource reads the same tables"),
         ("MySqlConnector", "kconnect plugins install io.debezium:debezium-connector-mysql:3.5.0.Final."),
-        ("com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter", "Confluent's REST API"),
+        (
+            "com.amazonaws.services.schemaregistry.kafkaconnect.protobuf.ProtobufSchemaConverter",
+            "AWSKafkaAvroConverter",
+        ),
         ("io.apicurio.registry.utils.converter.AvroConverter", "Confluent's REST API"),
         ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "install org.apache.kafka:connect-mirror:4.3.0"),
         ("io.confluent.connect.s3.S3SinkConnector", "download its archive from Confluent's hub"),
@@ -88,7 +91,7 @@ def test_the_closest_names_are_found(group: str, name: str, wanted: list[str]) -
 @pytest.mark.parametrize(
     ("key", "config"),
     [
-        ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "AWSKafkaAvroConverter"}),
+        ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "io.apicurio.X.AvroConverter"}),
         (
             "transforms.a.type",
             {"connector.class": "FileStreamSource", "transforms": "a", "transforms.a.type": "io.debezium.transforms.X"},

@@ -16,6 +16,7 @@ from airflow_kconnect.converters.avro.converter import AvroConverter
 from airflow_kconnect.converters.registered.desk import ask
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.wire import GUID, ID
 
 RECORD = struct(("id", INT64_SCHEMA), name="shop.Order")
 NONE: Mapping[str, str] = MappingProxyType({})
@@ -103,13 +104,16 @@ def test_what_the_keys_ask_for(keys: dict[str, str], asked: tuple[str, object]) 
 def test_a_guid_is_asked_for_if_it_is_written() -> None:
     converter, _ = _converter({"value_schema_id_serializer": "HeaderSchemaIdSerializer"})
 
-    assert (converter._assign(0, "t")[1].guid, converter.id_header_written) == (UUID(int=7), "__value_schema_id")
+    assert (converter._assign(0, "t")[0], converter.id_header_written) == (
+        GUID.prefix(UUID(int=7)),
+        "__value_schema_id",
+    )
 
 
 def test_ids_are_written_before_payloads_by_default() -> None:
     converter, _ = _converter()
 
-    assert (converter._assign(0, "t")[1].guid, converter.id_header_written) == (None, None)
+    assert (converter._assign(0, "t")[0], converter.id_header_written) == (ID.prefix(7), None)
 
 
 @pytest.mark.parametrize(

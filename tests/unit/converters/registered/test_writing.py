@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from dataclasses import replace
 from uuid import UUID
 
 import pyarrow as pa
@@ -16,7 +15,7 @@ from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.registered.desk import Desk
 from airflow_kconnect.converters.registered.writing import MessageWriter
 from airflow_kconnect.registry.schema import RegisteredSchema
-from airflow_kconnect.registry.wire import guid_prefix
+from airflow_kconnect.registry.wire import GUID, ID
 
 FORM = AvroFormat(AvroFormat.config().parse({}))
 RECORD = struct(("id", INT64_SCHEMA), name="R")
@@ -24,11 +23,11 @@ IDS = {"a": 1, "b": 2}
 ASKED: list[str] = []
 
 
-def _resolve(shape: int, topic: str) -> tuple[int, RegisteredSchema]:
+def _resolve(shape: int, topic: str) -> tuple[bytes, RegisteredSchema]:
     ASKED.append(topic)
     if topic not in IDS:
         raise DataError(f"{topic} is rejected")
-    return IDS[topic], FORM.schema_of(Shape(RECORD))
+    return ID.prefix(IDS[topic]), FORM.schema_of(Shape(RECORD))
 
 
 @pytest.fixture
@@ -41,9 +40,8 @@ def desk() -> Iterator[Desk]:
 
 @pytest.fixture
 def desk_with_guids() -> Iterator[Desk]:
-    def resolve(shape: int, topic: str) -> tuple[int, RegisteredSchema]:
-        number, schema = _resolve(shape, topic)
-        return number, replace(schema, guid=UUID(int=number))
+    def resolve(shape: int, topic: str) -> tuple[bytes, RegisteredSchema]:
+        return GUID.prefix(UUID(int=IDS[topic])), _resolve(shape, topic)[1]
 
     made = Desk("127.0.0.1", resolve)
     yield made
@@ -116,4 +114,4 @@ def test_guids_are_apart_from_payloads(desk_with_guids: Desk) -> None:
     payloads, names = writer.split(writer.messages(_data(1, None, 3), pa.array(["a", "a", "b"]))[0])
 
     assert payloads.to_pylist() == [b"\2", None, b"\6"]
-    assert names.to_pylist() == [guid_prefix(UUID(int=1)), None, guid_prefix(UUID(int=2))]
+    assert names.to_pylist() == [GUID.prefix(UUID(int=1)), None, GUID.prefix(UUID(int=2))]

@@ -1,0 +1,1 @@
+"""AWS Glue's schema registry: its keys, and its client."""

@@ -1,0 +1,310 @@
+"""Avro with AWS Glue's registry, end to end: what others write is read, what we write others read."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from tests.integration.runtime.conftest import NEEDS_SPARK, Run
+from tests.integration.runtime.test_directory_pipeline import lines
+from tests.support import unique
+from tests.support.glue import Glue, avro, framed, glue, opened, refuse_json
+from tests.support.kafka import produce, read_all
+from tests.support.pages.markdown import REPOSITORY, blocks
+
+MakeTopic = Callable[..., str]
+Config = dict[str, str]
+CONVERTER = "com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter"
+ORDER: dict[str, Any] = {
+    "type": "record",
+    "name": "Order",
+    "namespace": "shop",
+    "fields": [{"name": "id", "type": "long"}, {"name": "note", "type": ["null", "string"], "default": None}],
+}
+WITH_CITY = {**ORDER, "fields": [*ORDER["fields"], {"name": "city", "type": "string", "default": "?"}]}
+DEAD = "errors.deadletterqueue.topic"
+BOTH = pytest.mark.parametrize("compression", ["NONE", "ZLIB"])
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Glue]:
+    with glue() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cr3t")
+
+
+def _converter(aws: Glue, **keys: str) -> Config:
+    return {
+        "value.converter": CONVERTER,
+        **{f"value.converter.{key}": value for key, value in aws.keys(**keys).items()},
+    }
+
+
+@pytest.fixture
+def sink(tmp_path: Path, aws: Glue) -> Callable[..., Config]:
+    """The configuration of a directory sink."""
+
+    def config(topic: str, **more: str) -> Config:
+        base = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path / "out")}
+        return {**base, "topics": topic, **_converter(aws), **more}
+
+    return config
+
+
+class Shop:
+    """A database with tables, and the source that reads them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "shop.sqlite"
+        self.name, self.prefix = unique("source"), f"{unique('t')}-"
+
+    def execute(self, *statements: str) -> None:
+        with closing(sqlite3.connect(self._path)) as connection, connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def source(self, *tables: str, **more: str) -> Config:
+        return {
+            "name": self.name,
+            "connector.class": "JdbcSource",
+            "connection.url": f"jdbc:sqlite:{self._path}",
+            "mode": "incrementing",
+            "incrementing.column.name": "id",
+            "topic.prefix": self.prefix,
+            "table.whitelist": ",".join(tables),
+            **more,
+        }
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    made = Shop(tmp_path)
+    for table in ("orders", "items"):
+        made.execute(f"create table {table} (id integer primary key, item text)",
+                     f"insert into {table} (item) values ('chair'), ('table'), (null)")  # fmt: skip
+    return made
+
+
+class TestSink:
+    @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
+    def test_what_others_wrote_is_in_the_files(
+        self, topic: MakeTopic, bootstrap: str, aws: Glue, sink: Callable[..., Config], run_here: Run, compressed: bool
+    ) -> None:
+        name = topic()
+        version = aws.register(name, ORDER)
+        orders = [{"id": 1, "note": None}, {"id": 2, "note": "x" * 500}]
+        payloads = [framed(version, avro(ORDER, order), compressed=compressed) for order in orders]
+        produce(bootstrap, name, [*payloads, None])
+        config = sink(name)
+
+        run_here(config)
+
+        assert lines(config) == [*orders, None]
+
+    def test_a_schema_and_a_compression_that_change_on_the_way_keep_the_order(
+        self, topic: MakeTopic, bootstrap: str, aws: Glue, sink: Callable[..., Config], run_here: Run
+    ) -> None:
+        name = topic()
+        old, new = aws.register(name, ORDER), aws.register(name, WITH_CITY)
+        order = {"id": 1, "note": None}
+        produce(bootstrap, name, [
+            framed(old, avro(ORDER, order)),
+            framed(new, avro(WITH_CITY, {**order, "id": 2, "city": "Ulm"}), compressed=True),
+            framed(old, avro(ORDER, {**order, "id": 3}), compressed=True),
+            framed(new, avro(WITH_CITY, {**order, "id": 4, "city": "Bonn"})),
+        ])  # fmt: skip
+        config = sink(name)
+
+        run_here(config)
+
+        assert [(line["id"], line.get("city")) for line in lines(config)] == [
+            (1, None), (2, "Ulm"), (3, None), (4, "Bonn")
+        ]  # fmt: skip
+
+    def test_with_a_secondary_deserializer_confluents_messages_are_read_too(
+        self, topic: MakeTopic, bootstrap: str, registry_url: str, aws: Glue, sink: Callable[..., Config], run_here: Run
+    ) -> None:
+        name = topic()
+        write = AvroSerializer(SchemaRegistryClient({"url": registry_url}), json.dumps(ORDER))
+        before = write({"id": 1, "note": "before"}, SerializationContext(name, MessageField.VALUE))
+        after = framed(aws.register(name, ORDER), avro(ORDER, {"id": 2, "note": "after"}))
+        produce(bootstrap, name, [before, after])
+        secondary = {"secondaryDeserializer": "KafkaAvroDeserializer", "schema.registry.url": registry_url}
+        config = sink(name, **{f"value.converter.{key}": value for key, value in secondary.items()})
+
+        run_here(config)
+
+        assert [line["note"] for line in lines(config)] == ["before", "after"]
+
+    def test_bad_messages_are_dead_letters_with_their_bytes(
+        self, topic: MakeTopic, bootstrap: str, aws: Glue, sink: Callable[..., Config], run_here: Run
+    ) -> None:
+        name, dead = topic(), unique("dead")
+        version = aws.register(name, ORDER)
+        good = [framed(version, avro(ORDER, {"id": n, "note": None}), compressed=bool(n % 2)) for n in (1, 2, 3)]
+        header = bytes([3, 5]) + version.bytes
+        bad = [b"no avro", b"\0\0\0\0\1id", b"\3\7" + version.bytes, framed(UUID(int=7), b"x"), good[0][:-3],
+               header + b"no zlib", good[1][:-1]]  # fmt: skip
+        produce(bootstrap, name, [good[0], *bad, *good[1:]])
+        config = sink(name, **{"errors.tolerance": "all", f"{DEAD}.name": dead, f"{DEAD}.replication.factor": "1"})
+
+        run_here(config)
+
+        assert ([line["id"] for line in lines(config)], [record.value for record in read_all(bootstrap, dead)]) == (
+            [1, 2, 3],
+            bad,
+        )
+
+    @pytest.mark.parametrize(
+        ("message", "says"),
+        [
+            (b"\0\0\0\0\1id", "Unknown header version or compression byte"),
+            (
+                framed(UUID(int=7), b"x"),
+                f"Error retrieving the schema of GUID {UUID(int=7)}: AWS Glue in eu-central-1 does",
+            ),
+        ],
+        ids=["another format", "unknown version"],
+    )
+    def test_a_bad_message_ends_the_run_and_is_named(
+        self, topic: MakeTopic, bootstrap: str, sink: Callable[..., Config], run_here: Run, message: bytes, says: str
+    ) -> None:
+        name = topic()
+        produce(bootstrap, name, [message])
+
+        with pytest.raises(DataError, match=f"{name}-0@0.*{says}"):
+            run_here(sink(name))
+
+    def test_a_message_that_cannot_be_decompressed_is_named(
+        self, topic: MakeTopic, bootstrap: str, aws: Glue, sink: Callable[..., Config], run_here: Run
+    ) -> None:
+        name = topic()
+        version = aws.register(name, ORDER)
+        produce(bootstrap, name, [framed(version, avro(ORDER, {"id": 1, "note": None}), compressed=True)[:-1]])
+
+        with pytest.raises(DataError, match=f"{name}-0@0.*cannot be decompressed: it is cut off"):
+            run_here(sink(name))
+
+    def test_an_overloaded_registry_ends_the_run_which_reads_on_later(
+        self, topic: MakeTopic, bootstrap: str, aws: Glue, sink: Callable[..., Config], run_here: Run
+    ) -> None:
+        name = topic()
+        produce(bootstrap, name, [framed(aws.register(name, ORDER), avro(ORDER, {"id": 1, "note": None}))])
+        config = sink(name, **{"errors.tolerance": "all"})
+
+        fault = refuse_json(400, "ThrottlingException", "Rate exceeded")
+        with aws.proxy.fault("GetSchemaVersion", fault, times=4), pytest.raises(RetriableError, match="Rate exceeded"):
+            run_here(config)
+        run_here(config)
+
+        assert [line["id"] for line in lines(config)] == [1]
+
+
+class TestSource:
+    @BOTH
+    @pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+    def test_what_is_written_others_read(
+        self, bootstrap: str, aws: Glue, shop: Shop, run_here: Run, compression: str, more: Config
+    ) -> None:
+        converter = _converter(aws, schemaAutoRegistrationEnabled="true", compression=compression)
+        config = shop.source("orders", **converter, **more)
+
+        run_here(config)
+
+        records = [opened(aws, record.value) for record in read_all(bootstrap, f"{shop.prefix}orders")]
+        second = 5 if compression == "ZLIB" else 0
+        assert [record[:2] for record in records] == [(3, second)] * 3
+        assert [record[3] for record in records] == [
+            {"id": 1, "item": "chair"}, {"id": 2, "item": "table"}, {"id": 3, "item": None}
+        ]  # fmt: skip
+        assert len({record[2] for record in records}) == 1
+
+    def test_two_tasks_register_a_schema_for_each_topic(
+        self, bootstrap: str, aws: Glue, shop: Shop, run_here: Run
+    ) -> None:
+        converter = _converter(aws, schemaAutoRegistrationEnabled="true")
+
+        run_here(shop.source("orders", "items", **converter, **{"tasks.max": "2"}))
+
+        versions = {
+            table: {opened(aws, record.value)[2] for record in read_all(bootstrap, f"{shop.prefix}{table}")}
+            for table in ("orders", "items")
+        }
+        names = {"RegistryName": "default-registry"}
+        assert versions == {
+            table: {UUID(aws.client.get_schema_version(SchemaId={**names, "SchemaName": f"{shop.prefix}{table}"},
+                                                       SchemaVersionNumber={"LatestVersion": True})["SchemaVersionId"])}
+            for table in ("orders", "items")
+        }  # fmt: skip
+
+    @BOTH
+    def test_what_is_written_is_read_here_after_a_change_of_the_table_too(
+        self, bootstrap: str, aws: Glue, shop: Shop, sink: Callable[..., Config], run_here: Run, compression: str
+    ) -> None:
+        converter = _converter(aws, schemaAutoRegistrationEnabled="true", compression=compression)
+        source = shop.source("orders", **converter)
+        run_here(source)
+        shop.execute(
+            "alter table orders add column city text", "insert into orders (item, city) values ('lamp', 'Ulm')"
+        )
+        run_here(source)
+        config = sink(f"{shop.prefix}orders", **{"tasks.max": "2"})
+
+        run_here(config)
+
+        assert sorted((line["id"], line["item"], line.get("city")) for line in lines(config) if line["item"]) == [
+            (1, "chair", None), (2, "table", None), (4, "lamp", "Ulm")
+        ]  # fmt: skip
+
+    def test_records_of_an_unregistered_schema_are_errors_that_name_the_key(
+        self, aws: Glue, shop: Shop, run_here: Run
+    ) -> None:
+        with pytest.raises(DataError, match=r"`value\.converter\.schemaAutoRegistrationEnabled` to true"):
+            run_here(shop.source("orders", **_converter(aws)))
+
+    def test_a_refusal_is_an_error_of_the_configuration(self, aws: Glue, shop: Shop, run_here: Run) -> None:
+        refused = refuse_json(400, "AccessDeniedException", "not authorized to perform glue:CreateSchema")
+
+        with aws.proxy.fault("CreateSchema", refused), pytest.raises(ConfigError) as caught:
+            run_here(shop.source("orders", **_converter(aws, schemaAutoRegistrationEnabled="true")))
+        assert "not authorized to perform glue:CreateSchema" in caught.value.errors["value.converter"][0]
+
+    def test_the_schemas_name_may_be_given(self, bootstrap: str, aws: Glue, shop: Shop, run_here: Run) -> None:
+        name = unique("named")
+
+        run_here(shop.source("orders", **_converter(aws, schemaAutoRegistrationEnabled="true", schemaName=name)))
+
+        made = aws.client.get_schema(SchemaId={"RegistryName": "default-registry", "SchemaName": name})
+        assert made["Compatibility"] == "BACKWARD"
+
+
+def test_what_the_page_says_to_type_runs(aws: Glue, shop: Shop, tmp_path: Path, run_here: Run) -> None:
+    source, files = (
+        json.loads(block.text)["config"] for block in blocks(REPOSITORY / "docs/guides/glue.md") if block.info == "json"
+    )
+    aws.client.create_registry(RegistryName=source["value.converter.registry.name"])
+    here = {"value.converter.endpoint": aws.url}
+    prefix = {"topic.prefix": shop.prefix}
+
+    run_here({**source, **here, **prefix, "name": unique("c"), "connection.url": shop.source()["connection.url"]})
+    out = {"topics": f"{shop.prefix}orders", "directory": str(tmp_path / "out"), "format": "json"}
+    config = {**files, **here, **out, "name": unique("c")}
+    run_here(config)
+
+    assert [line["item"] for line in lines(config)] == ["chair", "table", None]
