@@ -1,4 +1,4 @@
-"""``python -m benchmarks.airflow_costs``: imports, DAG files, and a task of Airflow beside `kconnect run`."""
+"""``python -m benchmarks.airflow_costs``: imports, DAG files, and a task of Airflow compared with `kconnect run`."""
 
 from __future__ import annotations
 

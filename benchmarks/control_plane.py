@@ -2,7 +2,7 @@
 
     python -m benchmarks.control_plane --connectors 1000
 
-One process of `kconnect rest` with a token, an embedded broker beside it, and a client that asks at a fixed rate.
+One process of `kconnect rest` with a token, an embedded broker next to it, and a client that asks at a fixed rate.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class _Fleet:
         return self.again(name, connectors)
 
     def again(self, name: str, connectors: int) -> Spent:
-        """The same once more: nothing is new."""
+        """The same again: nothing is new."""
         return _timed(lambda: self._kconnect_run(f"{connectors} connectors", "--folder", str(self._folder / name)))
 
     def one_by_one(self, name: str, connectors: int) -> Spent:

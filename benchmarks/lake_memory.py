@@ -101,7 +101,7 @@ class _Runs:
 
 
 def _heap(log: str) -> Peaks:
-    """The most that the heap held, in MB, and the most of it that was no garbage."""
+    """The most that the heap held, in MB, and the most of it that was not garbage."""
     found = [(kind, int(before), int(after)) for kind, before, after in _COLLECTION.findall(log)]
     # A young collection that finds no room leaves everything: only a full one says what is alive.
     alive = [after for kind, _, after in found if kind == "Full"]

@@ -128,7 +128,7 @@ def reference(panel: Iterable[Row], parallel: int) -> Row:
 
 
 def summary(rows: list[Row]) -> str:
-    """Both sides at their best: ours with all cores, beside the faster of a tuned Connect with one and two tasks."""
+    """Both sides at their best: ours with all cores, next to the faster of a tuned Connect with one and two tasks."""
     lines = []
     for path, found in groupby(rows, key=lambda row: row.path):
         panel = list(found)
@@ -147,7 +147,7 @@ def startup_table(found: Mapping[str, Any]) -> str:
 
 
 def groups_table(found: Mapping[str, Any]) -> str:
-    """Groups beside single runs and a Connect worker: seconds and CPU seconds."""
+    """Groups next to single runs and a Connect worker: seconds and CPU seconds."""
     lines = []
     for what, spent in found["spent"].items():
         seconds, cpu = zip(*spent, strict=True)
@@ -186,7 +186,7 @@ _HOSTED = (
 
 
 def hosted_table(found: Mapping[str, Any]) -> str:
-    """Hosted runs beside a Connect worker: medians, bests, and ratios of the rounds."""
+    """Hosted runs next to a Connect worker: medians, bests, and ratios of the rounds."""
     lines = []
     for load, sides in found["loads"].items():
         for what, name, best in _HOSTED:

@@ -41,7 +41,7 @@ def machine() -> dict[str, str]:
 def write(path: Path, rows: list[Row], *, facts: Mapping[str, str], **more: Any) -> None:
     """Write the results of a benchmark.
 
-    :param facts: what else there is to say about how they came about, beside `machine`.
+    :param facts: what else there is to say about how they came about, besides `machine`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     found = {"machine": machine(), "facts": dict(facts), "rows": [row.as_dict() for row in rows], **more}

@@ -1,5 +1,5 @@
-"""``python -m benchmarks.table_rows``: CPU time per record of making a table's rows, beside a plain select of the same
-columns; Spark alone, no Kafka and no table.
+"""``python -m benchmarks.table_rows``: CPU time per record of making a table's rows, compared with a plain select of
+the same columns; Spark alone, no Kafka and no table.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Many connectors in one DAG: a task for each file of a folder, and mapped tasks for connectors that are alike.
 
 It needs the same connections and the same folder as `example_file_pipeline`, and in that folder the text files
-`cities.txt`, `north.txt` and `south.txt`. The connector files are in `connectors/`, beside this file.
+`cities.txt`, `north.txt` and `south.txt`. The connector files are in `connectors/`, next to this file.
 """
 
 from datetime import datetime

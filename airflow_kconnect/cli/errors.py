@@ -12,7 +12,7 @@ from airflow_kconnect.cli.console import Console, clean
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 
-# Keys of errors that are no configuration keys, but what was typed.
+# Keys of errors that are not configuration keys, but what was typed.
 _ARGUMENTS = ("connector", "CLASS", "FILE", "NAME", "TOPIC")
 _PREDICATES = ("is ", "has ", "are ", "names ")
 

@@ -51,7 +51,7 @@ def rest(
             raise ConfigError({"--no-token": [f"and a token by --token-file or {_TOKEN} exclude each other"]})
         _check_reach(host, given)
         token = given or (None if no_token else new_token())
-        # A preview reads what this user may read, for whoever asks.
+        # A preview reads what this user may read, for anyone who asks.
         props = {PREVIEW_SOURCES: "false" if token is None else "true", **worker_config(worker, bootstrap_servers)}
         from airflow_kconnect.rest.local_server import serve
 

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -37,6 +38,10 @@ _KEY_OF = {
     KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
     KafkaError.INVALID_PARTITIONS: "partitions",
 }
+CLIENT_TIMEOUT_S = 600.0
+"""The client's own limit where it looks for the coordinator of a group; longer than anyone waits for the answer, since
+librdkafka aborts the process if it finds a coordinator after it has given up.
+"""
 _LONGEST_TRANSACTION_MS = 900_000
 _NO_ID = "A" * 22
 
@@ -66,7 +71,7 @@ class KafkaAdmin:
 
     def __init__(self, config: Mapping[str, Any], timeout_s: float = 20.0) -> None:
         self._servers = str(config.get("bootstrap.servers", ""))
-        self._timeout_s = timeout_s
+        self._timeout_s = self._coordinator_timeout_s = timeout_s
         self._errors: list[KafkaError] = []
         self._groups_with_coordinator: set[str] = set()
         self._client = admin_client({**config, "error_cb": self._errors.append})
@@ -275,12 +280,27 @@ class KafkaAdmin:
         return self._settled(doing, ask)
 
     def group_state(self, group: str) -> GroupState:
-        """The state of a consumer group; one that does not exist is dead."""
+        """The state of a consumer group; one that does not exist is dead.
+
+        :raises RetriableError: no broker coordinates it in time, or none answers.
+        """
+        doing, timeout_s = f"looking up consumer group {group}", self._coordinator_timeout_s
 
         def ask() -> GroupState:
-            return state_in(self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group])
+            future = self._client.describe_consumer_groups([group], request_timeout=CLIENT_TIMEOUT_S)[group]
+            return state_in(future, timeout_s)
 
-        return self._settled(f"looking up consumer group {group}", ask)
+        try:
+            return self._settled(doing, ask, timeout_s)
+        except RetriableError as error:
+            assert isinstance(error.__cause__, KafkaException)
+            cause = error_of(error.__cause__)
+            if cause.code() != KafkaError._TIMED_OUT and not is_not_yet(cause):
+                raise
+            raise RetriableError(
+                f"{doing}: no broker coordinates it after {timeout_s:g} s. A new cluster creates `__consumer_offsets`"
+                " first; it cannot if `offsets.topic.replication.factor` is more than the number of its brokers"
+            ) from error
 
     def committed(self, group: str, topic_partitions: Collection[TopicPartition]) -> dict[TopicPartition, Committed]:
         """What a consumer group has committed for these partitions; empty if there is no such group.
@@ -309,15 +329,18 @@ class KafkaAdmin:
 
         def ask() -> dict[TopicPartition, Committed]:
             futures = self._client.list_consumer_group_offsets(
-                [request], require_stable=require_stable, request_timeout=self._timeout_s
+                [request], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
             )
-            return committed_in(futures[group])
+            return committed_in(futures[group], self._timeout_s)
 
         return self._settled(f"reading the offsets of group {group}", ask)
 
-    def _settled(self, doing: str, request: Callable[[], _T]) -> _T:
-        """The answer to a request, retried while the cluster is still propagating what is new."""
-        deadline = time.monotonic() + self._timeout_s
+    def _settled(self, doing: str, request: Callable[[], _T], timeout_s: float | None = None) -> _T:
+        """The answer to a request, retried while the cluster is still propagating what is new.
+
+        :param timeout_s: for how long; that of one request if not given.
+        """
+        deadline = time.monotonic() + (timeout_s or self._timeout_s)
         without_leaders = False
         while True:
             try:
@@ -331,10 +354,17 @@ class KafkaAdmin:
                 time.sleep(0.05)
 
 
-def state_in(future: Future[Any]) -> GroupState:
-    """The state of a group, in the answer to a request. :raises KafkaException: the broker does not give it."""
+def _answer(future: Future[Any], timeout_s: float) -> Any:
     try:
-        answer = future.result()
+        return future.result(max(timeout_s, 0))
+    except FutureTimeoutError as error:
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from error
+
+
+def state_in(future: Future[Any], timeout_s: float) -> GroupState:
+    """The state of a group, in the answer to a request. :raises KafkaException: the broker does not give it in time."""
+    try:
+        answer = _answer(future, timeout_s)
     except KafkaException as error:
         if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
             return GroupState("DEAD", 0, True)
@@ -342,9 +372,12 @@ def state_in(future: Future[Any]) -> GroupState:
     return GroupState(answer.state.name, len(answer.members), answer.is_simple_consumer_group)
 
 
-def committed_in(future: Future[Any]) -> dict[TopicPartition, Committed]:
-    """What a group has committed, in the answer to a request. :raises KafkaException: the broker does not give it."""
-    answer = future.result().topic_partitions
+def committed_in(future: Future[Any], timeout_s: float) -> dict[TopicPartition, Committed]:
+    """What a group has committed, in the answer to a request.
+
+    :raises KafkaException: the broker does not give it in time.
+    """
+    answer = _answer(future, timeout_s).topic_partitions
     if refused := next((tp.error for tp in answer if tp.error), None):
         raise KafkaException(refused)
     return {

@@ -87,7 +87,7 @@ class ClientConfigs:
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": 50 if bulk else 10,
             "fetch.queue.backoff.ms": 5,
-            # A longer queue is no faster, and each reader would hold hundreds of megabytes (measured).
+            # A longer queue is not faster, and each reader would hold hundreds of megabytes (measured).
             "queued.min.messages": 100_000,
             "queued.max.messages.kbytes": 16_384,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaTopicPartition
@@ -11,9 +12,21 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of
 
+_COORDINATOR_S = 60.0
+"""As Kafka's own clients wait (`default.api.timeout.ms`): with the first request for a group, a new cluster creates a
+topic of 50 partitions and reads each of them.
+"""
+
 
 class GroupAdmin(KafkaAdmin):
-    """A `KafkaAdmin` that also alters what groups have committed, looks for their members, and deletes them."""
+    """A `KafkaAdmin` that also alters what groups have committed, looks for their members, and deletes them.
+
+    Waits longer for a group's coordinator than for other answers.
+    """
+
+    def __init__(self, config: Mapping[str, Any], timeout_s: float = 20.0) -> None:
+        super().__init__(config, timeout_s)
+        self._coordinator_timeout_s = max(timeout_s, _COORDINATOR_S)
 
     def alter_group_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Replace a group's offsets, all in one request.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import KafkaAdmin, committed_in, state_in
+from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin, committed_in, state_in
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState
 from airflow_kconnect.kafka.errors import error_of, is_not_yet, translated
 
@@ -70,7 +71,7 @@ class PollingAdmin(KafkaAdmin):
         """The states of consumer groups, or why they are not known: that of one says nothing about the others."""
 
         def ask(some: Collection[str]) -> dict[str, Future[Any]]:
-            return dict(self._client.describe_consumer_groups(list(some), request_timeout=self._timeout_s))
+            return dict(self._client.describe_consumer_groups(list(some), request_timeout=CLIENT_TIMEOUT_S))
 
         states = self._of_each(sorted(set(groups)), ask, state_in, self.group_state)
         self._groups_with_coordinator |= {group for group, state in states.items() if isinstance(state, GroupState)}
@@ -99,7 +100,7 @@ class PollingAdmin(KafkaAdmin):
             futures: dict[str, Future[Any]] = {}
             for group in some:  # librdkafka takes one at a time
                 futures |= self._client.list_consumer_group_offsets(
-                    [requests[group]], require_stable=require_stable, request_timeout=self._timeout_s
+                    [requests[group]], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
                 )
             return futures
 
@@ -113,15 +114,16 @@ class PollingAdmin(KafkaAdmin):
         self,
         names: list[str],
         ask: Callable[[Collection[str]], Mapping[str, Future[Any]]],
-        read: Callable[[Future[Any]], _T],
+        read: Callable[[Future[Any], float], _T],
         again: Callable[[str], _T],
     ) -> dict[str, _T | ConnectError]:
         """The answers about each name. :param again: asks for one where the cluster was not ready to answer."""
         answers: dict[str, _T | ConnectError] = {}
         for first in range(0, len(names), _AT_ONCE):
+            deadline = time.monotonic() + self._timeout_s
             for name, future in ask(names[first : first + _AT_ONCE]).items():
                 try:
-                    answers[name] = read(future)
+                    answers[name] = read(future, deadline - time.monotonic())
                 except KafkaException as error:
                     if is_not_yet(error_of(error)):
                         answers[name] = _tried(again, name)

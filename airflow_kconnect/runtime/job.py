@@ -46,6 +46,7 @@ from airflow_kconnect.places.libraries import import_libraries
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.late_imports import hide_pandas
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
@@ -310,6 +311,7 @@ def _run(
     _check_java_variables(spec, config)
     if config.hosted is not None and spec.upkeep is None:
         return _run_hosted(spec, worker, config, config.hosted, session, told)
+    _load_little()
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
@@ -346,6 +348,12 @@ def _run(
     report = sink.run()
     told.used(sink.topics_read)
     return report
+
+
+def _load_little() -> None:
+    """Not pandas, unless a class of others may use it. To be called once all classes are loaded, in a job's process."""
+    if jvm.starts_spark() and registry().only_own_loaded:
+        hide_pandas()
 
 
 def _looked_after(settings: RunSettings, upkeep: Upkeep, session: LazySession) -> RunReport:

@@ -39,8 +39,8 @@ PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required userna
 class Observed:
     """What could be seen of the run from outside, and what it left.
 
-    :param sockets: path of a socket -> mode of its folder, while the run went on.
-    :param open_to_others: file that others could read while the run went on -> canaries in it.
+    :param sockets: path of a socket -> mode of its folder, while the run was in progress.
+    :param open_to_others: file that others could read while the run was in progress -> canaries in it.
     """
 
     commands: set[str] = field(default_factory=set)
@@ -211,7 +211,7 @@ def test_sparks_event_log_has_none(observed: Observed) -> None:
     assert found_in(observed.event_log) == []
 
 
-def test_no_temporary_file_with_one_is_open_to_others_while_the_run_goes_on(observed: Observed) -> None:
+def test_no_temporary_file_with_one_is_open_to_others_while_the_run_is_in_progress(observed: Observed) -> None:
     assert observed.open_to_others == {}
 
 
@@ -219,7 +219,7 @@ def test_no_temporary_file_with_one_is_left(observed: Observed) -> None:
     assert {path: found for path, content in observed.files.items() if (found := found_in(content))} == {}
 
 
-def test_sockets_of_python_workers_are_in_a_folder_that_nobody_else_can_enter(observed: Observed) -> None:
+def test_sockets_of_python_workers_are_in_a_folder_that_no_one_else_can_enter(observed: Observed) -> None:
     assert observed.sockets
     assert set(observed.sockets.values()) == {0o700}
 

@@ -18,7 +18,7 @@ STATUS: dict[int, tuple[int, str]] = {
 
 _OURS = "names and versions of this package"
 _LIST = "other plugins are installed"
-_KEYS = "own keys, and other words, beside Connect's"
+_KEYS = "own keys, and other words, next to Connect's"
 BODY: dict[int, str] = {
     0: _OURS,
     3: _LIST,

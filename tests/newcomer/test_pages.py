@@ -36,7 +36,7 @@ def test_the_page_is_right(block: Block, readers: Readers) -> None:
             reader.type(block.text)
 
 
-@pytest.mark.exhaustive  # Airflow starts once more for it
+@pytest.mark.exhaustive  # Airflow starts again for it
 def test_default_connections_of_airflow_are_replaced_as_the_quickstart_says(readers: Readers) -> None:
     reader = readers.of(QUICKSTART)
     delete = re.findall(r"`(airflow connections delete \w+)`", QUICKSTART.read_text(encoding="utf-8"))

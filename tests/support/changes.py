@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 Style = Literal["rows", "envelopes", "operations"]
 Row = dict[str, Any]
 Message = tuple[Any, Any]
-"""Key and value; None is no value."""
+"""Key and value; None: there is no value."""
 
 _KEYS = 12
 _TEXTS = ("", "a", "tab\tline\nü", "null", None)

@@ -241,7 +241,7 @@ class Player:
                 if job.process.poll() is None:
                     self._disturb(what)
             if self._wait(job) == EXIT_CONFIG_OR_DATA:
-                self._outcome.problems.append(f"a run beside other programs takes the target for wrong: {job.output}")
+                self._outcome.problems.append(f"a run next to other programs takes the target for wrong: {job.output}")
 
     def _disturb(self, what: str) -> None:
         if self._connector.disturb(what):

@@ -19,7 +19,7 @@ HIDDEN = "[hidden]"
 """Stands for a secret; a configuration that is submitted with it keeps the value that is registered."""
 
 
-# Without a password in it an address is no secret, whatever its key is called.
+# Without a password in it an address is not a secret, whatever its key is called.
 _ADDRESSES = ("url", "urls", "uri")
 _STAGE = re.compile(
     r"(?:(?P<converter>(?:key|value|header)\.converter)|(?P<other>(?:transforms|predicates)\.[^.]+))\.(?P<setting>.+)",

@@ -1,8 +1,7 @@
-"""Records as rows for the encoder of a format."""
+"""Records as rows for the encoder of a format, by Catalyst."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -15,8 +14,6 @@ from airflow_kconnect.connectors.file.text import text_lines
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from airflow_kconnect.connect.connector.sink import BatchRenderer
-    from airflow_kconnect.connect.data import Shape
     from airflow_kconnect.connect.frame import RecordFrame
 
 EXECUTING = "airflow_kconnect.connectors.directory.DirectorySinkConnector"
@@ -25,7 +22,7 @@ _RAW = (SchemaType.BYTES, SchemaType.STRING)
 
 
 def rendered(format: str, frame: RecordFrame, separator: str) -> DataFrame:
-    """The rows by Catalyst.
+    """The rows.
 
     :param separator: what follows each value in files of bytes.
     """
@@ -37,24 +34,6 @@ def rendered(format: str, frame: RecordFrame, separator: str) -> DataFrame:
         case "bytes":
             return _values(frame, separator)
     return parquet_rows(frame)
-
-
-def plain_renderer(format: str, values: Sequence[Shape]) -> BatchRenderer | None:
-    """What makes the same rows by Arrow alone, if there is something."""
-    match format:
-        case "json":
-            from airflow_kconnect.connectors.directory.plain_json import plain_json
-
-            return plain_json(values)
-        case "text":
-            from airflow_kconnect.connectors.file.plain_text import plain_text
-
-            return plain_text(values)
-        case "bytes":
-            return None
-    from airflow_kconnect.connectors.directory.plain_parquet import plain_parquet
-
-    return plain_parquet(values)
 
 
 def _values(frame: RecordFrame, separator: str) -> DataFrame:

@@ -219,7 +219,7 @@ class DirectorySinkConnector(NativeSinkConnector):
     def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
         if self._tables is not None:
             return None
-        from airflow_kconnect.connectors.directory.rows import plain_renderer
+        from airflow_kconnect.connectors.directory.plain import plain_renderer
 
         return plain_renderer(self._format, values)
 

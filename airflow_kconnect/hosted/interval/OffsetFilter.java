@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Gives the consumers of a sink's tasks the records of a replay's ranges only, before anything else sees them.
  *
- * Janino compiles it, which knows neither lambdas nor diamonds. It must not throw: Kafka would go on with all records.
+ * Janino compiles it, which knows neither lambdas nor diamonds. It must not throw: Kafka would continue with all records.
  */
 public class OffsetFilter implements ConsumerInterceptor {
     private static final Map RANGES = new ConcurrentHashMap();

@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 TAG, INVALID_TAG, OLD_TAG = "kconnect", "kconnect-invalid", "kconnect-old-snapshot"
 
-# A short absence of Kafka is no new version of a thousand DAGs.
+# A short absence of Kafka does not make a new version of a thousand DAGs.
 _OLD_AFTER_S = 900.0
 # Files are read again when they change; this is for changes of the worker and of plugins.
 _FOLDER_MAX_AGE_S = 600.0

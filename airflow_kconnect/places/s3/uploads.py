@@ -91,11 +91,26 @@ class S3Staging(PartStaging):
             about = {**place._settings.upload, **place._settings.checksums, "Metadata": {WRITER: self._facts["id"]}}
             begun = place._s3.create_multipart_upload(**place._key(self._name), **about)
             self._facts["upload"] = upload = str(begun["UploadId"])
+            twins = self._twins(begun) if place.marks else []
             is_open = place._is_open(own)
+            for twin in twins if is_open else ():
+                abort(place._s3, place._key(self._name), twin)
         if not is_open:
             place.discard(own)
             raise place._fenced(self._name)
         return upload
+
+    def _twins(self, begun: Mapping[str, Any]) -> list[str]:
+        """Uploads of this name that a request has begun whose answer was lost, so that it was repeated.
+
+        Without a marker no run would find them once the file is visible. As long as this one has its marker, no newer
+        run has begun, whose upload it could be. Stores without markers list them to the next run.
+        """
+        if not begun["ResponseMetadata"]["RetryAttempts"]:
+            return []
+        place, key = self._place, self._place._key(self._name)["Key"]
+        found = [str(each["UploadId"]) for each in uploads(place._s3, place._bucket, key) if each["Key"] == key]
+        return [upload for upload in found if upload != begun["UploadId"]]
 
     def finish(self) -> StagedFile:
         if self._part.size or not self._parts:

@@ -12,7 +12,7 @@ _PATIENCE_S = 120.0
 _ASK_AFTER_S = 2.0
 
 
-class BrokersAway(RetriableError):
+class BrokersUnavailable(RetriableError):
     """No broker has answered for so long that the run is given up."""
 
 
@@ -24,32 +24,32 @@ class BrokerWatch:
 
     def __init__(self, admin: KafkaAdmin, connector: str) -> None:
         self._admin, self._connector = admin, connector
-        self._away_since: float | None = None
+        self._unavailable_since: float | None = None
         self._seen: object = None
         self._asked_s = 0.0
 
-    def away(self, seen: object, *, ask: bool = False) -> bool:
+    def unavailable(self, seen: object, *, ask: bool = False) -> bool:
         """Whether they are unavailable, as far as was seen. While nothing moves, they are asked every two seconds.
 
         :param seen: what changes when something moves, such as counts of records. :param ask: ask in any case.
-        :raises BrokersAway: they have been for too long.
+        :raises BrokersUnavailable: they have been for too long.
         """
         now = time.monotonic()
         if seen != self._seen and not ask:
-            self._seen, self._asked_s, self._away_since = seen, now, None
+            self._seen, self._asked_s, self._unavailable_since = seen, now, None
         elif ask or now - self._asked_s >= _ASK_AFTER_S:
             self._ask()
-        return self._away_since is not None
+        return self._unavailable_since is not None
 
     def _ask(self) -> None:
         problem = self._admin.problem()
         now = self._asked_s = time.monotonic()
         if problem is None:
-            self._away_since = None
+            self._unavailable_since = None
             return
-        self._away_since = self._away_since or now
-        if now - self._away_since >= _PATIENCE_S:
-            raise BrokersAway(
+        self._unavailable_since = self._unavailable_since or now
+        if now - self._unavailable_since >= _PATIENCE_S:
+            raise BrokersUnavailable(
                 f"connector {self._connector}: no Kafka broker has answered at {self._admin.servers} for"
                 f" {_PATIENCE_S:.0f} s: {problem}. What is not committed is moved again by the next run"
             )

@@ -44,7 +44,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
-from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
+from airflow_kconnect.runtime.hosted.brokers import BrokersUnavailable, BrokerWatch
 from airflow_kconnect.runtime.hosted.outcome import Outcome
 from airflow_kconnect.runtime.hosted.places import tenant_of
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
@@ -278,7 +278,7 @@ class HostedRun(ABC):
         try:
             self._outcome.over = watching.until_over()
             check = self._check_of_moved(crew)
-        except BrokersAway:
+        except BrokersUnavailable:
             raise  # without them nothing can be committed
         except ConnectError:
             with contextlib.suppress(JavaEnded):

@@ -36,7 +36,8 @@ _NO_TASKS = (
 # Sinks are asked for their offsets, which are committed once a second.
 _LOOK_AFTER_S = 0.5
 _SETTLE_S = 5.0
-# After brokers were unavailable, workers join their groups again before tasks go on: silence until then means nothing.
+# After brokers were unavailable, workers join their groups again before tasks continue: silence until then means
+# nothing.
 _RECOVERY_S = 30.0
 # How long consumers may take to join their group and to fetch.
 _JOINING_S = 60.0
@@ -86,7 +87,7 @@ class Watching:
         self._await_started()
         watch = Watch(self._limits(), time.monotonic())
         over, told = None, watch.began_s
-        away_s: float | None = None
+        unavailable_s: float | None = None
         moving, moved_s = False, watch.began_s
         while over is None:
             often = not moving and time.monotonic() - watch.began_s < _SHORT_S
@@ -101,12 +102,12 @@ class Watching:
                 failpoint("while-moving")
             now = time.monotonic()
             moved_s = now if moving else moved_s
-            known, away = self._known(watch.quiet_s(now))
+            known, unavailable = self._known(watch.quiet_s(now))
             # After brokers were unavailable, or a change of tasks, they start again: silence then means nothing.
             starting = self.tasks > 0 and not statuses.started
             unfinished = known is False and self._is_expected(now - watch.began_s, now - moved_s)
-            away_s = now if away else away_s
-            recovering = away_s is not None and now - away_s < _RECOVERY_S
+            unavailable_s = now if unavailable else unavailable_s
+            recovering = unavailable_s is not None and now - unavailable_s < _RECOVERY_S
             busy = recovering or starting or unfinished
             over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=seen.at_work)
             if now - told >= _PROGRESS_S:
@@ -159,12 +160,12 @@ class Watching:
 
     def _known(self, quiet_s: float) -> tuple[bool | None, bool]:
         """Whether the connector has caught up, if that is known, and whether the brokers are unavailable."""
-        if self._brokers.away(self.counts):
+        if self._brokers.unavailable(self.counts):
             return None, True
         try:
             return self._caught_up(quiet_s), False
         except RetriableError:
-            if self._brokers.away(self.counts, ask=True):
+            if self._brokers.unavailable(self.counts, ask=True):
                 return None, True
             raise
 
@@ -192,7 +193,7 @@ class Watching:
                     self.warnings.append(RunWarning(Kind.SOURCE, _NO_TASKS.format(seconds=_WITHOUT_TASKS_S)))
                     log.warning("%s", self.warnings[-1])
                     return
-            if not self._brokers.away(statuses) and now - began > timeout_s:
+            if not self._brokers.unavailable(statuses) and now - began > timeout_s:
                 raise RetriableError(
                     f"connector {self._config.name}: it or its tasks did not start within {timeout_s:.0f} s"
                     f" (`{START_TIMEOUT_MS}`): a method of the Java class that starts it does not return"

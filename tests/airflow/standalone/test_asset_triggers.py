@@ -38,7 +38,7 @@ def test_a_dag_runs_when_enough_records_are_waiting(airflow: StandaloneAirflow, 
     runs = [sink.wait_for_end(run) for run in sink.wait_for_runs("asset_triggered", 1)]
 
     assert {run["state"] for run in runs} == {"success"}
-    # On a slow machine the trigger asks once more before the first run has moved everything.
+    # On a slow machine the trigger asks again before the first run has moved everything.
     assert sum(sink.report(run)["records"]["written"] for run in runs) == 1000
 
 

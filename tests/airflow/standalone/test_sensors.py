@@ -28,7 +28,7 @@ with DAG("{topic}", schedule=None):
 
 @pytest.mark.exhaustive
 @pytest.mark.timeout(600)
-def test_a_deferred_sensor_goes_on_when_the_records_are_there(
+def test_a_deferred_sensor_continues_when_the_records_are_there(
     airflow: StandaloneAirflow, bootstrap: str, topic: Callable[..., str]
 ) -> None:
     name = topic(prefix="awaited")

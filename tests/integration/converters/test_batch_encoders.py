@@ -37,7 +37,7 @@ STRING, BYTES = StringConverter({}, is_key=False), ByteArrayConverter({}, is_key
 BOOLEAN, LONG = BooleanConverter({}, is_key=False), LongConverter({}, is_key=False)
 FRACTIONS = FloatConverter({}, is_key=False), DoubleConverter({}, is_key=False)
 
-# Maps whose keys are no texts are left to Spark.
+# Maps whose keys are not texts are left to Spark.
 STRUCT = replace(RECORD, fields=tuple(field for field in RECORD.fields if field.name != "by_number")).as_optional()
 SPECIAL = ['"', "\\", "\\u001f", "\n\r\t\b\f", "\x00\x1f\x7f", "😀\uffff", "", "plain"]
 NUMBERS = [0, -1, 2**63 - 1, 2**63, -(2**70), 10**37, 10**40, 0.1, 1.5, 100.0, -0.0, 1e16, 1.25e-05, -2.5e300, 1e-10]

@@ -226,7 +226,7 @@ class TestOnce:
         assert reader.look(values) == {}
 
 
-class TestBrokerAway:
+class TestBrokerUnavailable:
     @pytest.fixture
     def own(self, tmp_path: Path) -> Iterator[EmbeddedBroker]:
         broker = EmbeddedBroker(tmp_path / "broker")

@@ -11,7 +11,7 @@ from airflow_kconnect.kafka import shared
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.shared import MOST_CLUSTERS, SharedKafka, shared_kafka
 
-AWAY = "127.0.0.1:1"
+UNAVAILABLE = "127.0.0.1:1"
 
 
 def _shared(servers: str, connector: str = "orders", **worker: str) -> SharedKafka:
@@ -45,11 +45,11 @@ class TestSharing:
             assert _shared("first:9092") is first
 
 
-class TestAway:
+class TestUnavailable:
     def test_the_next_user_connects_again(self, bootstrap: str) -> None:
         kafka = _shared(bootstrap)
         with pytest.raises(RetriableError), kafka.admin() as before:
-            raise RetriableError("a request found nobody")
+            raise RetriableError("a request found no one")
 
         with kafka.admin() as after:
             assert after is not before
@@ -65,12 +65,12 @@ class TestAway:
     @pytest.mark.usefixtures("impatient")
     def test_others_are_told_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(shared, "UNAVAILABLE_S", 60.0)
-        kafka = _shared(AWAY)
+        kafka = _shared(UNAVAILABLE)
         with pytest.raises(RetriableError), kafka.admin():
             pass
 
         monkeypatch.setattr(shared, "TIMEOUT_S", 30.0)
         started = time.monotonic()
-        with pytest.raises(RetriableError, match=f"no Kafka broker answers at {AWAY}"), kafka.admin():
+        with pytest.raises(RetriableError, match=f"no Kafka broker answers at {UNAVAILABLE}"), kafka.admin():
             pass
         assert time.monotonic() - started < 15

@@ -25,7 +25,7 @@ class _Refuses(BaseHTTPRequestHandler):
         self.wfile.write(ANSWER)
 
     def log_message(self, *_: object) -> None:
-        """The test's output is no place for it."""
+        """The test's output is not the place for it."""
 
 
 @pytest.fixture

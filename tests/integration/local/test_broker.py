@@ -111,7 +111,7 @@ class TestLife:
         assert ill_treated.status().state == "stopped"
         assert "was not shut down cleanly" in ill_treated.start().note
 
-    def test_a_frozen_broker_does_not_answer_and_goes_on(self, ill_treated: EmbeddedBroker) -> None:
+    def test_a_frozen_broker_does_not_answer_and_continues(self, ill_treated: EmbeddedBroker) -> None:
         ill_treated.start()
         ill_treated.pause()
         assert ill_treated.status().state == "starting"

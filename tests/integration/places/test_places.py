@@ -261,7 +261,7 @@ class TestMoves:
     def test_a_file_has_its_content_at_the_other_place(self, store: Store, place: Place) -> None:
         write(place, "a/b.csv", b"text")
         file = placed(place, "a/b.csv")
-        target = beside(store, place)
+        target = neighbour(store, place)
         assert move_all(place, [Move(file, target, "a/b.csv")]).files == (file,)
         assert (names(place), names(target)) == ([], ["a/b.csv"])
         assert target.read(placed(target, "a/b.csv")).read() == b"text"
@@ -269,13 +269,13 @@ class TestMoves:
     def test_another_version_is_not_moved(self, store: Store, place: Place) -> None:
         write(place, "a.csv", b"text")
         file = replace(placed(place, "a.csv"), version='"0123456789abcdef"@0')
-        target = beside(store, place)
+        target = neighbour(store, place)
         assert move_all(place, [Move(file, target, "a.csv")]) == Moved((), ())
         assert move_all(place, [Move(file)]) == Moved((), ())
         assert (names(place), names(target)) == (["a.csv"], [])
 
     def test_nothing_is_overwritten(self, store: Store, place: Place) -> None:
-        target = beside(store, place)
+        target = neighbour(store, place)
         write(target, "a.csv", b"other")
         write(place, "a.csv", b"text")
         move_all(place, [Move(placed(place, "a.csv"), target, "a.csv")])
@@ -283,7 +283,7 @@ class TestMoves:
         assert (names(place), contents) == ([], {b"other", b"text"})
 
     def test_two_files_of_one_name_are_both_there(self, store: Store, place: Place) -> None:
-        target = beside(store, place)
+        target = neighbour(store, place)
         within = open_place(f"{target}/bad", store.settings)
         write(place, "bad/a.csv", b"one")
         write(place, "a.csv", b"other")
@@ -293,7 +293,7 @@ class TestMoves:
         assert (names(place), contents) == ([], {b"one", b"other"})
 
     def test_a_copy_that_was_made_before_is_not_made_twice(self, store: Store, place: Place) -> None:
-        target = beside(store, place)
+        target = neighbour(store, place)
         write(place, "a.csv", b"text")
         file = placed(place, "a.csv")
         assert target.copy(place, file, "a.csv")
@@ -307,6 +307,6 @@ def placed(place: Place, name: str) -> PlacedFile:
     return found
 
 
-def beside(store: Store, place: Place) -> Place:
+def neighbour(store: Store, place: Place) -> Place:
     """Another place of the same store."""
     return open_place(f"{place}-done", store.settings)

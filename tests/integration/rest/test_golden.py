@@ -23,7 +23,7 @@ from tests.support import unique
 from tests.support.control import control_worker
 
 CONVERSATION: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "golden" / "rest.json").read_text())
-# A worker runs what is registered by itself; here somebody starts a run.
+# A worker runs what is registered by itself; here the test starts a run.
 _RUNS_BEFORE = {24: ("src-a", "x/y"), 75: ("src-a",)}
 
 

@@ -79,7 +79,7 @@ def test_tombstones_are_null_lines(
 class TestBadRecord:
     @pytest.fixture
     def config(self, topic: Callable[..., str], bootstrap: str, sink: Callable[..., dict[str, str]]) -> dict[str, str]:
-        """A sink over a topic whose third record is no JSON."""
+        """A sink over a topic whose third record is not JSON."""
         name = topic()
         produce(bootstrap, name, ["1", "2", "{no json", "4"])
         return sink(name, **SCHEMALESS)

@@ -92,7 +92,7 @@ def test_offset_that_connect_wrote_is_replaced_under_its_own_key(
     run_as(source)
     numbered.append(10)
     connect.resume(source["name"])
-    _wait(lambda: len(read_values(bootstrap, source["topic"])) >= 30, "Connect going on")
+    _wait(lambda: len(read_values(bootstrap, source["topic"])) >= 30, "Connect continuing")
     connect.stop_connector(source["name"])
     assert read_values(bootstrap, source["topic"]) == numbered.expected()
 

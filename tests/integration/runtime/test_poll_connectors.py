@@ -156,13 +156,13 @@ class TestSink:
     ) -> None:
         ask, asked = KafkaAdmin.bounds, list[object]()
 
-        def away_in_the_end(admin: KafkaAdmin, places: Any) -> Any:
+        def unavailable_in_the_end(admin: KafkaAdmin, places: Any) -> Any:
             asked.append(places)
             if len(asked) > 1:
                 raise RetriableError("no broker answers")
             return ask(admin, places)
 
-        monkeypatch.setattr(KafkaAdmin, "bounds", away_in_the_end)
+        monkeypatch.setattr(KafkaAdmin, "bounds", unavailable_in_the_end)
         report = run_here(sink)
         assert (report.records["written"], report.lag_max) == (2000, None)
         assert report.warnings[-1] == "the lag is not known: no broker answers"

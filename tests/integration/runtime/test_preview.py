@@ -132,7 +132,7 @@ def test_the_command_prints_configuration_errors_as_json(tmp_path: Path) -> None
 
 
 class TestOneRecordDoesNotEndTheOthers:
-    """Each case beside a good record."""
+    """Each case next to a good record."""
 
     @staticmethod
     def _answers(value: str, **config: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Intervals of time are moved again beside the live offsets: all of their records, and no others, once per key."""
+"""Intervals are moved again without touching the live offsets: all of their records, and no others, once per key."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.spark import plugins, register
 from airflow_kconnect.spark.plugins import Registered
 from tests.support.connectors import read_by_spark
+from tests.support.connectors.taps import Tap
 from tests.support.variables import CANARY
 
 Read = Callable[..., DataFrame]
@@ -195,6 +196,13 @@ class TestWhereSourcesAre:
             300,
             25,
         )
+
+    def test_a_tap_of_singer_that_the_worker_allows(self, spark: SparkSession, tmp_path: Path) -> None:
+        tap = Tap(tmp_path, count=5)
+        register(spark, worker={"kconnect.singer.taps.allowed": str(tap.command)})
+        reader = spark.read.format("kconnect").option("connector.class", "SingerSource")
+        df = reader.option("topic.prefix", "s.").options(**tap.props()).load()
+        assert numbers(df) == [0, 1, 2, 3, 4]
 
 
 class TestErrors:

@@ -1,4 +1,4 @@
-"""A real Kafka Connect worker beside the embedded broker."""
+"""A real Kafka Connect worker next to the embedded broker."""
 
 from __future__ import annotations
 

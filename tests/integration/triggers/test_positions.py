@@ -189,11 +189,14 @@ class TestLagTrigger:
     ) -> None:
         monkeypatch.setattr(shared, "TIMEOUT_S", 0.2)
         monkeypatch.setattr(shared, "UNAVAILABLE_S", 0.0)
-        monkeypatch.setenv("AIRFLOW_CONN_AWAY", json.dumps({"conn_type": "kafka", "host": "127.0.0.1:1"}))
+        monkeypatch.setenv("AIRFLOW_CONN_UNREACHABLE", json.dumps({"conn_type": "kafka", "host": "127.0.0.1:1"}))
         name = topic()
         produce(bootstrap, name, ["a"])
         trigger = ConnectorLagTrigger(
-            connector={"name": unique("sink"), "topics": name}, min_records=1, kafka_conn_id="away", poke_interval=0.1
+            connector={"name": unique("sink"), "topics": name},
+            min_records=1,
+            kafka_conn_id="unreachable",
+            poke_interval=0.1,
         )
 
         async def scenario() -> dict[str, Any]:
@@ -201,7 +204,7 @@ class TestLagTrigger:
             await asyncio.sleep(1)
             assert not waiting.done()
             connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": bootstrap}}
-            monkeypatch.setenv("AIRFLOW_CONN_AWAY", json.dumps(connection))
+            monkeypatch.setenv("AIRFLOW_CONN_UNREACHABLE", json.dumps(connection))
             return await asyncio.wait_for(waiting, 20)
 
         assert asyncio.run(scenario())["records"] == 1

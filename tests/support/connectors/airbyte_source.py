@@ -103,12 +103,14 @@ def read(config: dict[str, Any]) -> None:
     Path(config["count_file"] + ".seen").write_text(json.dumps(seen))
     reached = {name: state_of(given, name, kind) for name in selected}
     count, size, events = int(Path(config["count_file"]).read_text()), config.get("size", 5), config.get("events", {})
+    # A record with a time of long ago would be removed by the broker.
+    at = config.get("at") or int(time.time() * 1000)
     for n in range(min(reached.values()), count):
         if str(n) in events:
             happen(events[str(n)], n, config)
         for name in selected:  # at once, as sources read them that use threads
             if n >= reached[name]:
-                record = {"stream": name, "data": {"n": n, "text": f"number {n}"}, "emitted_at": 1767225600000}
+                record = {"stream": name, "data": {"n": n, "text": f"number {n}"}, "emitted_at": at}
                 say("RECORD", record=record)
         for offset, name in enumerate(selected):
             if (n + 1 + offset) % size == 0 and n >= reached[name]:

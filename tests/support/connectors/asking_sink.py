@@ -15,7 +15,8 @@ from airflow_kconnect.connect.record import SinkRecord, TopicPartition
 
 class AskingSinkTask(SinkTask):
     """``asks``: `pause`, when it is opened; `back`, once, to offset 5000 when it was put more than 10000, after a
-    commit; `fail`, the same and then an error; `time`, as long as there is no file `there`; `away`, a failure at first.
+    commit; `fail`, the same and then an error; `time`, as long as there is no file `there`; `unavailable`, a failure at
+    first.
     """
 
     def start(self, props: Mapping[str, str]) -> None:
@@ -29,10 +30,10 @@ class AskingSinkTask(SinkTask):
         if self._asks == "time" and not (self._folder / "there").exists():
             (self._folder / "asked").touch()
             self.context.timeout(50)
-            raise RetriableError("the target is away")
-        if self._asks == "away" and not (self._folder / "asked").exists():
+            raise RetriableError("the target is unavailable")
+        if self._asks == "unavailable" and not (self._folder / "asked").exists():
             (self._folder / "asked").touch()
-            raise RetriableError("the target is away")
+            raise RetriableError("the target is unavailable")
         with (self._folder / "put").open("a") as lines:
             lines.write(json.dumps([record.kafka_offset for record in records]) + "\n")
         asked = self._folder / "asked"

@@ -100,12 +100,12 @@ def typed(more: str = "") -> Iterator[dict[str, Any]]:
 @dlt.resource
 def failing() -> Iterator[dict[str, Any]]:
     yield {"n": 1}
-    raise RuntimeError("the service is away")
+    raise RuntimeError("the service is unavailable")
 
 
 @dlt.resource
 def forgetful() -> Iterator[dict[str, Any]]:
-    """Keeps in its state what is no data."""
+    """Keeps in its state what is not data."""
     dlt.current.resource_state()["seen"] = forgetful
     yield {"n": 1}
 

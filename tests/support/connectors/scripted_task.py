@@ -62,7 +62,7 @@ class ScriptedTask(SourceTask):
 
 class NoStart(ScriptedTask):
     def start(self, props: Mapping[str, str]) -> None:
-        raise RetriableError("database away")
+        raise RetriableError("database is unavailable")
 
 
 class NoCallbacks(ScriptedTask):

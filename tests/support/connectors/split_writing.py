@@ -72,7 +72,7 @@ class FullProducer(FakeProducer):
 
 class NoCommit(FakeProducer):
     def commit(self) -> None:
-        raise RetriableError("broker away")
+        raise RetriableError("broker is unavailable")
 
 
 class FlushedProducer(FakeProducer):

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,13 @@ def main() -> None:
     say(type="SCHEMA", stream=name_of(config), schema=schema(), key_properties=["n"])
     size, events = config.get("size", 5), config.get("events", {})
     first, count = state.get("next", 0), int(Path(config["count_file"]).read_text())
+    # A record with a time of long ago would be removed by the broker.
+    at = config.get("at") or datetime.now(UTC).isoformat()
     for n in range(first, count):
         if str(n) in events:
             happen(events[str(n)], n, config)
         text = "x" * config["bytes"] if n == config.get("huge_at") else f"number {n}"
-        say(type="RECORD", stream=name_of(config), record={"n": n, "text": text}, time_extracted="2026-01-01T00:00:00Z")
+        say(type="RECORD", stream=name_of(config), record={"n": n, "text": text}, time_extracted=at)
         if size and (n + 1) % size == 0:
             note = {"progress_markers": {"at": n}} if config.get("progress_markers") else {}
             say(type="STATE", value={"bookmarks": {"n": {}}} if config.get("static_state") else {"next": n + 1, **note})

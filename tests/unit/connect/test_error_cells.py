@@ -29,7 +29,7 @@ from airflow_kconnect.connect.java.json_reading import NOT_JSON
 ERRORS = [
     ConnectError("plain"),
     DataError("topic-0@5: bad"),
-    RetriableError("away"),
+    RetriableError("unavailable"),
     FencedError("taken over"),
     InternalError("ours"),
     ConfigError({"tasks.max": ["one", "two"], "b": ["three"]}),

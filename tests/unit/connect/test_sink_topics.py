@@ -20,7 +20,7 @@ class TestChosenTopics:
             pytest.param({"topics": "connect-offsets"}, ["connect-offsets"], id="an internal topic by its name"),
             pytest.param({"topics.regex": "a.*"}, ["a", "a.b"], id="pattern"),
             pytest.param({"topics.regex": "a"}, ["a"], id="a pattern matches whole names"),
-            pytest.param({"topics.regex": ".*"}, ["a", "a.b", "b"], id="internal topics are no match"),
+            pytest.param({"topics.regex": ".*"}, ["a", "a.b", "b"], id="internal topics do not match"),
             pytest.param({"topics.regex": "x.*"}, [], id="a pattern without a match"),
         ],
     )

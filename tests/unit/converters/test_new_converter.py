@@ -54,7 +54,7 @@ class TestErrors:
         [
             pytest.param(JSON, "schemas.enable", "maybe", id="no boolean"),
             pytest.param(JSON, "decimal.format", "ROMAN", id="unknown format"),
-            pytest.param(JSON, "schema.content", "{", id="schema that is no JSON"),
+            pytest.param(JSON, "schema.content", "{", id="schema that is not JSON"),
             pytest.param(JSON, "schema.content", '{"type":"int3"}', id="schema that is none"),
             pytest.param(JSON, "schema.content", "null", id="schema that is null"),
             pytest.param(STRING, "converter.encoding", "UTF-16", id="other encoding"),

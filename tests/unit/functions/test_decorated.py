@@ -39,7 +39,7 @@ def own_registry() -> Iterator[None]:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A module beside a DAG, imported as the DAG does."""
+    """A module next to a DAG, imported as the DAG does."""
     name = unique("shop").replace("-", "_")
     path = tmp_path / f"{name}.py"
     path.write_text(SHOP)

@@ -210,7 +210,7 @@ def test_what_is_returned_in_place_of_a_list_of_records_is_not_taken_apart(retur
 
 
 class Pages:
-    """Something that can only be iterated asynchronously, and is no generator."""
+    """Something that can only be iterated asynchronously, and is not a generator."""
 
     async def __aiter__(self) -> Any:
         yield {"id": 1}

@@ -78,7 +78,7 @@ def test_a_link_that_cannot_be_stored_does_not_end_the_job(spark: FakeSpark) -> 
     given = context()
 
     def refuse(key: str, value: str) -> None:
-        raise OSError("Airflow's API server is away")
+        raise OSError("Airflow's API server is unavailable")
 
     given["ti"].xcom_push = refuse
 

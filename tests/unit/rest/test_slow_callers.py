@@ -1,4 +1,4 @@
-"""Callers that are slow, many or send too much, at a real HTTP server: they hold up nobody else."""
+"""Callers that are slow, many or send too much, at a real HTTP server: they hold up no one else."""
 
 from __future__ import annotations
 

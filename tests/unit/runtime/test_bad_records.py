@@ -1,4 +1,4 @@
-"""Records that fail: what is told of them, and which rows of a batch go on."""
+"""Records that fail: what is told of them, and which rows of a batch are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A preview's answer has a bound: whoever asked, perhaps a server with many users, has to hold it."""
+"""A preview's answer has a bound: who asked, perhaps a server with many users, has to hold it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from airflow_kconnect.stores.watching.conditions import (
 )
 
 SINK = {"name": "orders", "config": {"topics": "orders", "connector.class": "C"}}
-AWAY = {"status": "error", "message": "no broker", "exit_code": 3}
+UNAVAILABLE = {"status": "error", "message": "no broker", "exit_code": 3}
 
 
 def _lag(**parameters: Any) -> ConnectorLagSensor:
@@ -111,17 +111,17 @@ class TestDeferral:
 
     def test_an_error_event_is_raised_by_its_kind(self) -> None:
         with pytest.raises(ConnectorRetriableError, match="no broker"):
-            _lag().execute_complete({}, AWAY)
+            _lag().execute_complete({}, UNAVAILABLE)
 
     def test_a_wrong_configuration_is_not_retried(self) -> None:
         with pytest.raises(AirflowFailException):
-            _lag().execute_complete({}, {**AWAY, "exit_code": 1})
+            _lag().execute_complete({}, {**UNAVAILABLE, "exit_code": 1})
 
     @pytest.mark.parametrize("exit_code", [1, 3, 5])
     def test_errors_are_not_skips_although_failures_are_soft(self, exit_code: int) -> None:
         sensor = _lag(soft_fail=True)
         with pytest.raises(ConnectError, match="no broker"):
-            sensor.resume_execution("execute_complete", {"event": {**AWAY, "exit_code": exit_code}}, {})
+            sensor.resume_execution("execute_complete", {"event": {**UNAVAILABLE, "exit_code": exit_code}}, {})
 
 
 class TestPoke:

@@ -83,7 +83,7 @@ def _schema(type_: pa.DataType, path: str, *, optional: bool = True) -> ConnectS
         return ConnectSchema(SchemaType.ARRAY, optional, value_schema=_schema(type_.value_type, f"{path}.element"))
     if pa.types.is_map(type_):
         keys = _schema(type_.key_type, f"{path}.key", optional=False)
-        # Without a name, all maps whose keys are no texts would have entries of one name.
+        # Without a name, all maps whose keys are not texts would have entries of one name.
         name = None if keys.type is SchemaType.STRING else f"{names.NAMESPACE}.{path}.{names.MAP_ENTRY}"
         values = _schema(type_.item_type, f"{path}.value")
         return ConnectSchema(SchemaType.MAP, optional, key_schema=keys, value_schema=values, name=name)

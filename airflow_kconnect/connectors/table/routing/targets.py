@@ -193,7 +193,7 @@ class Targets:
             frame = frame.with_columns({ROUTES: F.array(F.element_at(tables, F.col(READ_FROM)))})
         else:
             frame = routed(frame, self._settings)
-        # No `where`: Spark would evaluate everything that the error depends on once more for it.
+        # No `where`: Spark would evaluate everything that the error depends on again for it.
         is_good = F.col("error").isNull()
         tags = [F.when(is_good, _tag(frame, part)).alias(part) for part in ("key", "value")]
         names = F.when(is_good, F.col(ROUTES)).alias("names")

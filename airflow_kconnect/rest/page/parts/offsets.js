@@ -1,4 +1,4 @@
-// Offsets of sources, for people: points in time have their date beside the number.
+// Offsets of sources, for people: points in time have their date next to the number.
 
 import { moment, number } from "./dom.js";
 

@@ -110,7 +110,7 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
     if (focus) fields.get(focus).focus();
   }
 
-  /** What is still missing is no mistake as long as the user has not been there. */
+  /** What is still missing is not a mistake as long as the user has not been there. */
   function summarize(ofOthers) {
     const failing = [...fields.values()].filter((field) => field.failing());
     const wrong = failing.filter((field) => field.complains()).length + ofOthers;

@@ -4,7 +4,7 @@ import { button, h, setText } from "../parts/dom.js";
 
 /**
  * values: Map of keys to texts. isDefined and reveal: of the form's fields. changed: called after each change, with the
- * keys that were removed arranged anew if `again`.
+ * keys that were removed arranged again if `again`.
  */
 export function otherKeys({ values, fixed, isDefined, reveal, changed }) {
   const rows = new Map();

@@ -19,7 +19,7 @@ TOKEN = "t0k3n-of-a-test"
 
 
 class _Page(BaseHTTPRequestHandler):
-    """Something that is no REST API."""
+    """Something that is not a REST API."""
 
     def do_GET(self) -> None:
         self.send_response(302 if self.path.startswith("/login") else 200)

@@ -146,7 +146,7 @@ def test_several_tables_in_one_run(
     assert rows(config, "people") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}]
 
 
-def test_an_interval_is_moved_again_beside_the_live_offset(
+def test_an_interval_is_moved_again_next_to_the_live_offset(
     each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
 ) -> None:
     _create(each_database)

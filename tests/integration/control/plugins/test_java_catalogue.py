@@ -224,7 +224,7 @@ def test_a_jvm_that_was_killed_is_replaced(worker: dict[str, str]) -> None:
     assert pid not in jvms()
 
 
-def test_a_question_whose_jvm_dies_is_asked_once_more_and_so_is_one_that_waits_behind_it(
+def test_a_question_whose_jvm_dies_is_asked_again_and_so_is_one_that_waits_behind_it(
     worker: dict[str, str], warm: WarmPlugins
 ) -> None:
     def ask(question: Callable[[PluginJvm], int]) -> int:

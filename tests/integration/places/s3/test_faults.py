@@ -49,6 +49,17 @@ def test_what_passes_is_not_seen(place: Place, healthy: Place, proxy: FaultProxy
     assert [file.name for file in healthy.files()] == ["t/a"]
 
 
+def test_a_second_upload_that_a_lost_answer_has_begun_is_found_and_ended_by_the_next_run(
+    place: Place, healthy: Place, proxy: FaultProxy
+) -> None:
+    with proxy.fault("CreateMultipartUpload", lose_answer):
+        write(place)
+    (second,) = healthy.staged("t/")
+    healthy.discard(second)
+    assert list(healthy.staged("t/")) == []
+    assert read(healthy) == TEXT
+
+
 def test_a_part_in_the_middle_of_a_file_is_sent_again(place: Place, healthy: Place, proxy: FaultProxy) -> None:
     text = bytes(range(256)) * 4 * 1024 * 13
     with proxy.fault("UploadPart", cut_request, after=1):

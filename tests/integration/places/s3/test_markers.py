@@ -13,6 +13,7 @@ from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3.place import S3Place
 from airflow_kconnect.places.s3.uploads import uploads
 from tests.support import unique
+from tests.support.faults import FaultProxy, lose_answer
 from tests.support.places import begin_and_die
 from tests.support.stores import Store, minio_store
 
@@ -61,6 +62,17 @@ def test_a_check_of_what_is_not_known_yet_is_made_by_who_stages(store: Store) ->
 
 def test_nothing_is_left_of_a_published_file(place: S3Place) -> None:
     place.publish(staged(place))
+    assert left(place) == ["t/a"]
+
+
+def test_nothing_is_left_of_an_upload_that_was_begun_twice_because_an_answer_was_lost(
+    place: S3Place, store: Store
+) -> None:
+    with FaultProxy(store.settings["store.endpoint"]) as proxy:
+        faulty = opened(str(place), store.through(proxy.url))
+        with proxy.fault("CreateMultipartUpload", lose_answer):
+            file = staged(faulty)
+        faulty.publish(file)
     assert left(place) == ["t/a"]
 
 

@@ -1,4 +1,4 @@
-"""Whether jobs load pandas."""
+"""Whether jobs load pandas and PySpark."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import psutil
 import pytest
 
 from tests.integration.runtime.conftest import NEEDS_SPARK
+from tests.support import unique
+from tests.support.imports import TELL_IMPORTS, imported
+from tests.support.kafka import produce
 from tests.support.spark.jobs import start_job
 
 pytestmark = pytest.mark.spark_submit
 
 _TRANSFORM = "org.acme.Same"
 _ENTRY_POINTS = f"[airflow_kconnect.transforms]\n{_TRANSFORM} = acme_transform:Same\n"
+_JSON = '{"schema":{"type":"string"},"payload":"record-%d"}'
 _MODULE = "from airflow_kconnect.transforms.smt.filter import Filter as Same\n"
 
 
@@ -67,3 +71,31 @@ def test_a_worker_that_may_run_code_of_others_has_pandas(
 ) -> None:
     loaded = _with_pandas({**config, **transform_of_others}, worker_props, tmp_path / "job")
     assert loaded["workers"] == {True}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"connector.class": "FileStreamSink", "file": "{folder}/lines.txt"},
+        {"connector.class": "DirectorySink", "directory": "{folder}/out"},
+        {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "parquet"},
+        {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "avro"},
+    ],
+    ids=lambda keys: keys.get("format", keys["connector.class"]),
+)
+def test_a_sink_without_spark_loads_neither_pandas_nor_pyspark(
+    keys: dict[str, str],
+    topic: Callable[..., str],
+    bootstrap: str,
+    worker_props: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(TELL_IMPORTS, "1")
+    produce(bootstrap, name := topic(), [_JSON % n for n in range(100)])
+    config = {"name": unique("sink"), "topics": name, "value.converter": "org.apache.kafka.connect.json.JsonConverter"}
+    config |= {key: text.format(folder=tmp_path) for key, text in keys.items()}
+    job = start_job(config, worker_props, tmp_path / "job")
+    assert job.wait() == 0, job.text()
+    assert job.report()["records"]["written"] == 100
+    assert not {"pandas.core.frame", "pyspark.sql.types"} & set(imported(job.text()))

@@ -9,14 +9,12 @@ import pytest
 
 from tests.integration.runtime.conftest import NEEDS_SPARK, STRING
 from tests.support import unique
+from tests.support.imports import TELL_IMPORTS, imported
 from tests.support.kafka import produce
 from tests.support.spark.jobs import start_job
 from tests.support.stores import Store, s3_store
 
 pytestmark = pytest.mark.spark_submit
-
-_IMPORTED = "| botocore.session\n"
-"""How Python ends the line about this import."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,7 @@ def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    monkeypatch.setenv(TELL_IMPORTS, "1")
     produce(bootstrap, name := topic(partitions=2), [f"record-{n}" for n in range(100)])
     config = {
         "name": unique("sink"),
@@ -56,4 +54,4 @@ def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
     job = start_job(config, worker_props, tmp_path / "job")
     assert job.wait() == 0, job.text()
     assert job.report()["records"]["written"] == 100
-    assert job.text().count(_IMPORTED) == imports
+    assert imported(job.text())["botocore.session"] == imports

@@ -80,7 +80,7 @@ BAD: dict[str, bytes | str] = {
     "two fields of one name": envelope(_struct(_INT, _INT), {"a": 1}),
     "a map as key of a map": envelope(_map(_map(_type("int8"))), []),
     "default beyond a decimal": envelope(_struct({**_DECIMAL, "field": "a", "default": 10**50}), {}),
-    "default that is no date": envelope(_struct({**_DATE, "field": "a", "default": 2**40}), {}),
+    "default that is not a date": envelope(_struct({**_DATE, "field": "a", "default": 2**40}), {}),
     "default that is NaN": envelope(_struct(_type("double", field="a", default=float("nan"))), {}),
     "default of a required text": envelope(_struct(_type("string", field="a", default=5)), {}),
     "UTF-16": '{"schema":null,"payload":1}'.encode("utf-16"),

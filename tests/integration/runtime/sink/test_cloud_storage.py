@@ -40,7 +40,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def sink(topic: Callable[..., str], bootstrap: str, store: Store) -> dict[str, str]:
-    """The sink over a topic with numbered records: a folder for each of ten fields, and keys beside."""
+    """The sink over a topic with numbered records: a folder for each of ten fields, and keys next to them."""
     name = topic(partitions=2)
     send(bootstrap, name, 0, _RECORDS)
     return {

@@ -30,7 +30,7 @@ TOLERANT = {
 }
 
 Message = tuple[Any, Any]
-"""Key and value; None is no value."""
+"""Key and value; None: there is no value."""
 
 
 def struct(called: str | None = None, optional: bool = False, **fields: Any) -> dict[str, Any]:

@@ -327,7 +327,7 @@ def test_a_table_of_offsets_follows_a_reset_after_its_topic_was_created_again(
         assert connection.execute("SELECT id FROM t ORDER BY id").fetchall() == [(1,), (2,), (3,)]
 
 
-def test_dead_letters_are_replayed_beside_a_sink_that_reads_them(
+def test_dead_letters_are_replayed_next_to_a_sink_that_reads_them(
     topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run
 ) -> None:
     dead = topic()

@@ -66,8 +66,8 @@ def test_a_failure_that_passes_ends_the_run_or_is_retried_within_it(
     name = topic()
     produce(bootstrap, name, ["a", "b", "c"])
     keys = {"errors.retry.timeout": timeout_ms, "errors.retry.delay.max.ms": "1"}
-    with nullcontext() if put_at_once else pytest.raises(RetriableError, match="the target is away"):
-        asking(name, "away", **keys)
+    with nullcontext() if put_at_once else pytest.raises(RetriableError, match="the target is unavailable"):
+        asking(name, "unavailable", **keys)
     assert (tmp_path / "put").exists() is put_at_once
 
 

@@ -117,7 +117,7 @@ def test_of_two_runs_at_once_the_older_is_fenced_and_says_so(
     job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit", action="block")
     job.wait_for_failpoint()
     run_here(config)
-    job.reached.unlink()  # let the older run go on to its commit
+    job.reached.unlink()  # let the older run continue to its commit
     assert job.wait() == EXIT_FENCED
     assert "fenced" in job.event("error")["message"]
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])

@@ -128,7 +128,7 @@ class TestSource:
         source.alter(entry(FILE, None))
         assert source.read() == [entry(OTHER, {"position": 9})]
 
-    def test_what_was_remembered_beside_the_old_offset_goes(self, source: Connector, bootstrap: str) -> None:
+    def test_what_was_remembered_next_to_the_old_offset_goes(self, source: Connector, bootstrap: str) -> None:
         key = facts_key(source.name, '{"filename":"/a"}')
         source.write((key, b'{"head_bytes":1}'))
         source.alter(entry(FILE, {"position": 7}))

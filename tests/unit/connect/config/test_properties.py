@@ -25,7 +25,7 @@ from airflow_kconnect.connect.errors import ConfigError
         pytest.param("a=1#2!3", {"a": "1#2!3"}, id="no comment after a value"),
         pytest.param("a=1\\\n   2\\\r\n3", {"a": "123"}, id="continuation drops leading blanks"),
         pytest.param("a=1\\\\\nb=2", {"a": "1\\", "b": "2"}, id="two backslashes do not continue"),
-        pytest.param("a=1\\\n# 2", {"a": "1# 2"}, id="a continuation is no comment"),
+        pytest.param("a=1\\\n# 2", {"a": "1# 2"}, id="a continuation is not a comment"),
         pytest.param("a=1\\", {"a": "1"}, id="continuation at the end of the file"),
         pytest.param("a=1\rb=2\r\nc=3", {"a": "1", "b": "2", "c": "3"}, id="all line ends"),
         pytest.param(r"a\=b\:c\ d=e", {"a=b:c d": "e"}, id="escaped separators in a key"),

@@ -154,7 +154,9 @@ def test_an_ambiguous_alias_names_the_classes(make_jar: MakeJar, tmp_path: Path)
         JavaPlugins([tmp_path / "plugins"]).find("File")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xca\xfe", b"text that is no class", b"\xca\xfe\xba\xbe\0\0\0A\0\x09\x63"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\xca\xfe", b"text that is not a class", b"\xca\xfe\xba\xbe\0\0\0A\0\x09\x63"]
+)
 def test_bytes_that_are_not_a_class(content: bytes) -> None:
     with pytest.raises(NotAClass):
         parse(content)

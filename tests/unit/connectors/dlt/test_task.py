@@ -138,7 +138,7 @@ def test_each_resource_is_a_source_partition(count_file: Path) -> None:
 
 
 def test_an_error_of_the_source_says_which_resource_has_failed() -> None:
-    with pytest.raises(DataError, match=r"resource failing of dlt's source failing failed.*the service is away"):
+    with pytest.raises(DataError, match=r"resource failing of dlt's source failing failed.*the service is unavailable"):
         read("failing")
 
 

@@ -13,7 +13,7 @@ from airflow_kconnect.connectors.file.opening import Location, opened
 
 @pytest.fixture
 def drop(tmp_path: Path) -> Path:
-    """A folder with a file in a folder, beside a secret."""
+    """A folder with a file in a folder, next to a secret."""
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "a.txt").write_text("secret")
     (tmp_path / "drop" / "sub").mkdir(parents=True)
@@ -41,7 +41,7 @@ def test_a_name_outside_of_the_folder_is_read(drop: Path) -> None:
 
 @pytest.mark.parametrize("part", ["sub/a.txt", "sub"])
 def test_what_was_exchanged_for_a_link_is_not_followed(drop: Path, part: str) -> None:
-    (drop / part).rename(drop / "away")
+    (drop / part).rename(drop / "elsewhere")
     (drop / part).symlink_to(drop.parent / "secret" / part.removeprefix("sub").lstrip("/"))
     with pytest.raises(DataError, match=r"a\.txt is a symbolic link"):
         Location(f"{drop}/sub/a.txt", str(drop)).open()

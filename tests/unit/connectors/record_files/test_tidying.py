@@ -111,7 +111,7 @@ def test_a_file_that_has_grown_within_a_tick_of_the_clock_stays(runs: Runs, poli
     assert path.read_text() == "1\n2\n"
 
 
-def test_a_file_that_is_moved_away_meanwhile_is_no_error(runs: Runs) -> None:
+def test_a_file_that_is_moved_away_meanwhile_is_not_an_error(runs: Runs) -> None:
     path = runs.put("a.csv", "a\n1\n")
     runs.read(before_tidying=path.unlink, **move(runs))
     assert names_below(runs.folder) == []

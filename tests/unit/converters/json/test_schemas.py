@@ -140,7 +140,7 @@ class TestReading:
             pytest.param(
                 {"type": "string", "parameters": {"a": 1}},
                 "Schema parameters must have string values.",
-                id="parameter that is no text",
+                id="parameter that is not a text",
             ),
             pytest.param(
                 {"type": "int32", "default": None}, "Invalid null value for required INT32 field", id="null default"

@@ -182,7 +182,7 @@ def test_what_is_on_its_way_is_waited_for(queued: int, polled: int, written: int
     assert _looks(CaughtUp(STARTED_MS, IDLE_MS), machine, until_ms=20_000) is None
 
 
-def test_a_batch_that_nobody_counts_for_a_moment_restarts_the_idle_time() -> None:
+def test_a_batch_that_no_one_counts_for_a_moment_restarts_the_idle_time() -> None:
     """It has left the queue, and Connect has not counted it."""
     machine, caught_up = Machine("Completed"), CaughtUp(STARTED_MS, IDLE_MS)
     machine.snapshot["TotalNumberOfEventsSeen"] = 3000

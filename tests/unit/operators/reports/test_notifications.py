@@ -69,14 +69,14 @@ class TestDeadLetters:
         called: list[Any] = []
 
         def broken(given: Any) -> None:
-            raise OSError("the pager is away")
+            raise OSError("the pager is unavailable")
 
         with caplog.at_level(logging.ERROR):
             _run(spark, report(records=BAD), on_dead_letters_callback=[broken, called.append])
 
         assert len(called) == 1
         assert "called because of dead letters, failed" in caplog.text
-        assert "the pager is away" in caplog.text
+        assert "the pager is unavailable" in caplog.text
 
 
 class TestWarnings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
+from airflow_kconnect.runtime.hosted.brokers import BrokersUnavailable, BrokerWatch
 
 
 class Admin(KafkaAdmin):
@@ -13,11 +13,11 @@ class Admin(KafkaAdmin):
 
     def __init__(self) -> None:
         super().__init__({"bootstrap.servers": "kafka:9092"})
-        self.away, self.asked = False, 0
+        self.unavailable, self.asked = False, 0
 
     def problem(self) -> str | None:
         self.asked += 1
-        return "connection refused" if self.away else None
+        return "connection refused" if self.unavailable else None
 
 
 @pytest.fixture
@@ -33,39 +33,41 @@ def test_they_are_not_asked_while_records_flow(clock: list[float]) -> None:
     watch = BrokerWatch(admin, "orders")
     for count in range(10):
         clock[0] += 10
-        assert not watch.away(count)
+        assert not watch.unavailable(count)
     assert admin.asked == 0
 
 
-def test_they_may_be_away_for_a_while_and_come_back(clock: list[float]) -> None:
+def test_they_may_be_unavailable_for_a_while_and_come_back(clock: list[float]) -> None:
     admin = Admin()
-    admin.away = True
+    admin.unavailable = True
     watch = BrokerWatch(admin, "orders")
-    assert not watch.away(1)
+    assert not watch.unavailable(1)
     for _ in range(10):
         clock[0] += 10
-        assert watch.away(1)
-    admin.away = False
+        assert watch.unavailable(1)
+    admin.unavailable = False
     clock[0] += 10
-    assert not watch.away(1)
-    admin.away = True
+    assert not watch.unavailable(1)
+    admin.unavailable = True
     clock[0] += 100
-    assert watch.away(1)
+    assert watch.unavailable(1)
 
 
 def test_after_two_minutes_the_error_names_connector_and_brokers(clock: list[float]) -> None:
     admin = Admin()
-    admin.away = True
+    admin.unavailable = True
     watch = BrokerWatch(admin, "orders")
-    watch.away(1)
+    watch.unavailable(1)
     clock[0] += 5
-    assert watch.away(1)
+    assert watch.unavailable(1)
     clock[0] += 120
-    with pytest.raises(BrokersAway, match="connector orders: no Kafka broker has answered at kafka:9092 for 120 s"):
-        watch.away(1)
+    with pytest.raises(
+        BrokersUnavailable, match="connector orders: no Kafka broker has answered at kafka:9092 for 120 s"
+    ):
+        watch.unavailable(1)
 
 
 def test_a_request_that_failed_asks_at_once(clock: list[float]) -> None:
     admin = Admin()
-    admin.away = True
-    assert BrokerWatch(admin, "orders").away(1, ask=True)
+    admin.unavailable = True
+    assert BrokerWatch(admin, "orders").unavailable(1, ask=True)

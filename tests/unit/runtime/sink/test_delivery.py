@@ -80,11 +80,11 @@ def back_to(offset: int) -> Call:
     return lambda context: context.offset({PLACE: offset})
 
 
-def away(timeout_ms: int | None = None) -> Call:
+def unavailable(timeout_ms: int | None = None) -> Call:
     def fail(context: SinkTaskContext) -> None:
         if timeout_ms is not None:
             context.timeout(timeout_ms)
-        raise RetriableError("target away")
+        raise RetriableError("target is unavailable")
 
     return fail
 
@@ -274,7 +274,7 @@ class TestCommits:
 
 class TestRetriableErrors:
     def test_the_same_records_are_put_again_after_the_timeout_that_the_task_asks_for(self) -> None:
-        task = AskingTask(away(1), away(1))
+        task = AskingTask(unavailable(1), unavailable(1))
         made = delivery_of(task)
         made.deliver(rows(10, 11))
         made.deliver(rows(12))
@@ -282,43 +282,43 @@ class TestRetriableErrors:
 
     @pytest.mark.parametrize("terms", [{}, {"retries": Retries(60_000, 1)}], ids=["its timeout", "the configuration"])
     def test_of_a_task_that_has_paused_are_tried_again_too(self, terms: dict[str, Any]) -> None:
-        task = AskingTask(wait(1, pause), away(None if terms else 1), resume)
+        task = AskingTask(wait(1, pause), unavailable(None if terms else 1), resume)
         made = delivery_of(task, **terms)
         made.deliver(rows(10))
         made.deliver(rows(11))
         assert task.calls == [[10], [], [], [11]]
 
     def test_end_the_run_at_once_if_it_asks_for_none(self) -> None:
-        task = AskingTask(wait(1), away())
+        task = AskingTask(wait(1), unavailable())
         made = delivery_of(task)
         made.deliver(rows(10))
-        with pytest.raises(RetriableError, match="target away"):
+        with pytest.raises(RetriableError, match="target is unavailable"):
             made.deliver(rows(11))
         assert task.calls == [[10], [11]]
 
     def test_end_the_run_when_they_last_too_long(self) -> None:
-        made = delivery_of(AskingTask(*[away(20)] * 1000))
-        with pytest.raises(RetriableError, match="target away"):
+        made = delivery_of(AskingTask(*[unavailable(20)] * 1000))
+        with pytest.raises(RetriableError, match="target is unavailable"):
             made.deliver(rows(10))
 
     def test_end_the_run_at_once_if_it_asks_for_more_time_than_there_is(self) -> None:
-        task = AskingTask(away(60_000))
+        task = AskingTask(unavailable(60_000))
         with pytest.raises(RetriableError):
             delivery_of(task).deliver(rows(10))
         assert task.calls == [[10]]
 
     def test_end_the_run_with_its_time(self) -> None:
-        made = delivery_of(AskingTask(*[away(10)] * 1000), patience_s=60, deadline_epoch_s=time.time() + 0.05)
+        made = delivery_of(AskingTask(*[unavailable(10)] * 1000), patience_s=60, deadline_epoch_s=time.time() + 0.05)
         with pytest.raises(RetriableError):
             made.deliver(rows(10))
 
     def test_are_retried_as_the_configuration_says(self) -> None:
-        task = AskingTask(away(), away())
+        task = AskingTask(unavailable(), unavailable())
         delivery_of(task, retries=Retries(60_000, 1)).deliver(rows(10))
         assert task.calls == [[10], [10], [10]]
 
     def test_are_retried_for_as_long_as_the_configuration_says(self) -> None:
-        task = AskingTask(*[away()] * 1000)
+        task = AskingTask(*[unavailable()] * 1000)
         with pytest.raises(RetriableError):
             delivery_of(task, retries=Retries(100, 10)).deliver(rows(10))
         assert len(task.calls) > 2
@@ -326,7 +326,7 @@ class TestRetriableErrors:
     def test_a_record_that_was_taken_back_is_put_before_those_that_follow(self) -> None:
         def again(context: SinkTaskContext) -> None:
             context.offset({PLACE: 10})
-            away(1)(context)
+            unavailable(1)(context)
 
         task = AskingTask(again)
         made = delivery_of(task)

@@ -125,7 +125,7 @@ class GoesBackTask(WritingTask):
 
 class NoStart(WritingTask):
     def start(self, props: Mapping[str, str]) -> None:
-        raise RetriableError("away")
+        raise RetriableError("unavailable")
 
 
 class NoPut(WritingTask):
@@ -133,9 +133,9 @@ class NoPut(WritingTask):
         raise ValueError("too long")
 
 
-class TargetAway(WritingTask):
+class TargetUnavailable(WritingTask):
     def put(self, records: Sequence[SinkRecord]) -> None:
-        raise RetriableError("database away")
+        raise RetriableError("database is unavailable")
 
 
 class NoFlush(WritingTask):
@@ -148,7 +148,7 @@ class NoClose(WritingTask):
         raise ValueError("not open")
 
 
-class NoPutNoClose(TargetAway):
+class NoPutNoClose(TargetUnavailable):
     def close(self, partitions: Sequence[TopicPartition]) -> None:
         raise ValueError("not open")
 
@@ -232,7 +232,7 @@ class TestSafeOffsets:
 class TestErrors:
     @pytest.mark.parametrize(
         ("task_class", "text"),
-        [(NoPut, "NoPut failed: ValueError: too long"), (TargetAway, "database away")],
+        [(NoPut, "NoPut failed: ValueError: too long"), (TargetUnavailable, "database is unavailable")],
         ids=["any error", "an error of ours"],
     )
     def test_of_put(self, opened: Callable[..., TaskWriter], task_class: type[SinkTask], text: str) -> None:
@@ -241,7 +241,7 @@ class TestErrors:
             made.write(rows({}))
 
     def test_of_start_keeps_its_class(self) -> None:
-        with pytest.raises(RetriableError, match="away"):
+        with pytest.raises(RetriableError, match="unavailable"):
             writer(NoStart).open(SPLIT)
 
     def test_of_flush_is_a_data_error(self, opened: Callable[..., TaskWriter]) -> None:
@@ -290,7 +290,7 @@ class TestWithinASplit:
         report = write_split(GoesBackTask, rows({}, {}), errors=LOGGED)
         assert (report.end, report.written, report.dead_lettered) == (5, 0, 2)
 
-    @pytest.mark.parametrize("task_class", [NoPut, TargetAway, NoFlush])
+    @pytest.mark.parametrize("task_class", [NoPut, TargetUnavailable, NoFlush])
     def test_after_an_error_the_task_is_stopped(self, task_class: type[SinkTask]) -> None:
         with pytest.raises((DataError, RetriableError)):
             write_split(task_class)
@@ -302,7 +302,7 @@ class TestWithinASplit:
         assert WritingTask.calls[-1] == "stop"
 
     def test_an_error_of_close_does_not_hide_the_first_one(self) -> None:
-        with pytest.raises(RetriableError, match="database away"):
+        with pytest.raises(RetriableError, match="database is unavailable"):
             write_split(NoPutNoClose)
 
 

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.retries import NO_RETRIES, Retries
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from tests.support.connectors.scripted_task import ScriptedTask, records
 
-AWAY = RetriableError("source away")
+UNAVAILABLE = RetriableError("source is unavailable")
 
 
 @pytest.fixture
@@ -30,42 +30,42 @@ def polled(poll: RetriedPoll) -> list[int]:
 
 
 def test_is_called_again(task: ScriptedTask) -> None:
-    task.script.extend([records(1), AWAY, AWAY, records(2), AWAY, records(3)])
+    task.script.extend([records(1), UNAVAILABLE, UNAVAILABLE, records(2), UNAVAILABLE, records(3)])
     assert polled(RetriedPoll(task, Retries(60_000, 1), None)) == [1, 2, 3]
 
 
 def test_ends_the_run_if_retries_are_not_configured(task: ScriptedTask) -> None:
-    task.script.append(AWAY)
-    with pytest.raises(RetriableError, match="source away"):
+    task.script.append(UNAVAILABLE)
+    with pytest.raises(RetriableError, match="source is unavailable"):
         RetriedPoll(task, NO_RETRIES, None)()
 
 
 def test_returns_meanwhile_so_that_records_are_passed_on(task: ScriptedTask) -> None:
-    task.script.append(AWAY)
+    task.script.append(UNAVAILABLE)
     poll = RetriedPoll(task, Retries(-1), None)
     assert (poll(), poll(), task.calls) == ((), (), ["poll"])
 
 
 def test_that_lasts_too_long_ends_the_run(task: ScriptedTask) -> None:
-    task.script.extend([AWAY] * 1000)
+    task.script.extend([UNAVAILABLE] * 1000)
     with pytest.raises(RetriableError):
         polled(RetriedPoll(task, Retries(500, 5), None))
     assert len(task.calls) > 2
 
 
 def test_ends_the_run_with_its_time(task: ScriptedTask) -> None:
-    task.script.extend([AWAY] * 1000)
+    task.script.extend([UNAVAILABLE] * 1000)
     with pytest.raises(RetriableError):
         polled(RetriedPoll(task, Retries(-1, 5), time.monotonic() + 0.05))
 
 
 def test_has_all_its_time_again_after_it_succeeded(task: ScriptedTask) -> None:
     poll = RetriedPoll(task, Retries(200, 1), None)
-    task.script.extend([AWAY, records(1)])
+    task.script.extend([UNAVAILABLE, records(1)])
     while not poll():
         pass
     time.sleep(0.25)
-    task.script.extend([AWAY, records(2)])
+    task.script.extend([UNAVAILABLE, records(2)])
     assert polled(poll) == [2]
 
 

@@ -77,7 +77,7 @@ def _cell(rows: pa.RecordBatch, name: str) -> pa.Array:
 
     values = rows.column(f"cell_{name}")
     if pa.types.is_timestamp(values.type):
-        # Columns without zone pass over what follows the time.
+        # Columns without zone skip what follows the time.
         offsets = rows.column(f"offset_{name}") if f"offset_{name}" in rows.schema.names else "+00"
         return _moments(values.cast(pa.timestamp("us")), _DAY_US, offsets)
     if pa.types.is_date(values.type):

@@ -301,7 +301,7 @@ class DeltaTable(Table):
         try:
             return self._java.io.delta.tables.DeltaTable.forName(self.spark._jsparkSession, self.name).deltaLog()
         except AnalysisException as error:
-            raise self._refusal("is no Delta table", error) from error
+            raise self._refusal("is not a Delta table", error) from error
 
     @property
     def _java(self) -> Any:

@@ -1,4 +1,4 @@
-"""JDBC sinks that may go on without rows that the database refuses (``errors.tolerance=all``)."""
+"""JDBC sinks that may continue without rows that the database refuses (``errors.tolerance=all``)."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_a_tombstone_says_nothing_if_keys_are_in_values(spark: SparkSession) -> 
 
 
 def test_rows_that_debezium_has_marked_are_deleted(spark: SparkSession) -> None:
-    """Where `__deleted` is true; in all rows that stay it would be false, so it is no column."""
+    """Where `__deleted` is true; in all rows that stay it would be false, so it is not a column."""
     records = [Record((1, "a", "false"), MARKED), Record((2, "b", "true"), MARKED), Record((3, "c", None), MARKED)]
     assert answers(spark, BY_VALUE, *records) == [(1, "a"), ("deleted", 2, "b"), (3, "c")]
     records = [Record((n, "a", op), OPS) for n, op in enumerate(["c", "u", "r", "d", None])]

@@ -57,7 +57,7 @@ def config(topic: MakeTopic, lake: str, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def send(bootstrap: str) -> Callable[..., None]:
-    """Writes records with these ids; those in `bad` are no JSON."""
+    """Writes records with these ids; those in `bad` are not JSON."""
 
     def go(topic: str, ids: Iterable[int], bad: Iterable[int] = ()) -> None:
         wrong = set(bad)

@@ -212,7 +212,7 @@ def test_something_else_of_that_name_is_an_error(open_table: MakeTable) -> None:
     name = unique("t").replace("-", "_")
     table = open_table(f"default.{name}")
     table.spark.sql(f"CREATE TABLE {name} (id BIGINT) USING parquet")
-    with pytest.raises(ConfigError, match=f"table default.{name} is no Delta table"):
+    with pytest.raises(ConfigError, match=f"table default.{name} is not a Delta table"):
         table.columns()
 
 

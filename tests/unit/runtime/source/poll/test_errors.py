@@ -37,9 +37,9 @@ class TestErrors:
         return error_from_column(run_poller(settings)[-1]["error"], "task 0")
 
     def test_an_error_of_ours_becomes_the_last_row(self, scripted: Scripted, settings: MakeSettings) -> None:
-        scripted(RetriableError("database away"))
+        scripted(RetriableError("database is unavailable"))
         error = self.error(settings())
-        assert (type(error), str(error)) == (RetriableError, "database away")
+        assert (type(error), str(error)) == (RetriableError, "database is unavailable")
 
     def test_any_other_error_becomes_a_data_error_with_the_tasks_name(
         self, scripted: Scripted, settings: MakeSettings

@@ -118,8 +118,8 @@ class TestLifecycle:
         assert calls == ["initialize", "stop"]
 
     def test_an_error_of_stop_hides_none_that_came_before(self, scripted: Scripted, settings: MakeSettings) -> None:
-        scripted(RetriableError("database away"))
-        with pytest.raises(RetriableError, match="database away"):
+        scripted(RetriableError("database is unavailable"))
+        with pytest.raises(RetriableError, match="database is unavailable"):
             list(_HostedTask(settings(NoStop), 0).batches())
 
     def test_the_writing_end_does_not_wait_for_a_task_that_cannot_be_stopped(

@@ -127,7 +127,7 @@ class TestPolling:
         def fails(context: SourceTaskContext) -> None:
             assert context.transaction_context is not None
             context.transaction_context.commit_transaction()
-            raise RetriableError("source away")
+            raise RetriableError("source is unavailable")
 
         scripted(records(1), fails, records(2))
         task = _HostedTask(settings(transactions=True, at_offsets=True, retries=Retries(60_000, 1)), 0)
