@@ -77,6 +77,7 @@ class MskIamTokens(TokenProvider):
             from botocore.exceptions import (
                 BotoCoreError,
                 ClientError,
+                ConnectionError,
                 CredentialRetrievalError,
                 HTTPClientError,
                 MetadataRetrievalError,
@@ -87,7 +88,7 @@ class MskIamTokens(TokenProvider):
             raise ConfigError({PROVIDER: [text]}) from error
         try:
             yield
-        except (CredentialRetrievalError, HTTPClientError, MetadataRetrievalError) as error:
+        except (ConnectionError, CredentialRetrievalError, HTTPClientError, MetadataRetrievalError) as error:
             raise RetriableError(f"AWS gives no credentials for Kafka: {error}") from error
         except ClientError as error:
             raise self._refused(error) from error

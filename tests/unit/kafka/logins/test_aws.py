@@ -12,8 +12,9 @@ import pytest
 from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
 from botocore.credentials import RefreshableCredentials
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.kafka.logins.aws import MskIamTokens
+from airflow_kconnect.local.ports import LOOPBACK, free_port
 
 REGION = {"region": "eu-central-1"}
 
@@ -106,3 +107,13 @@ def test_without_a_region_the_key_is_named() -> None:
 )
 def test_missing_credentials_say_what_is_missing(options: dict[str, Any], text: str) -> None:
     assert text in error_of(REGION | options)["kconnect.oauth.provider"][0]
+
+
+@pytest.mark.usefixtures("keys")
+def test_an_unavailable_service_of_roles_is_to_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://{LOOPBACK}:{free_port()}")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    role = {"role.arn": "arn:aws:iam::123456789012:role/kafka"}
+
+    with pytest.raises(RetriableError, match="AWS gives no credentials for Kafka"):
+        MskIamTokens({**REGION, **role}).token()
