@@ -24,13 +24,11 @@ from tests.support.databases.kinds import kinds_of_databases
 from tests.support.databases.mariadb import MariaServer
 from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
-from tests.support.entry_points import know_new_plugins
 from tests.support.kafka import create_topic
 from tests.support.scheduling import Together, sort
 
 # Before any test imports PySpark: jobs have that of `pyspark.zip`, and so must the sessions of this process.
 use_whole_pyspark()
-know_new_plugins()
 
 # Sessions and jobs of tests are small: Java's optimising compiler would cost more than it brings.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
