@@ -5,12 +5,15 @@ They are botocore's, which is what boto3's are: boto3 adds nothing that is used 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 SESSION_NAME = "airflow-kconnect"
+_LOGIN = re.compile(r"//[^/?#\s]*@")
+"""Of a URL, such as that of a proxy."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,15 @@ def aws_session(login: AwsLogin, client_arguments: Callable[[str | None], dict[s
     if login.access_key_id or login.secret_access_key or login.session_token:
         session.set_credentials(login.access_key_id, login.secret_access_key, login.session_token)
     return session if login.role_arn is None else _as_role(session, login, client_arguments)
+
+
+def safe_text(error: Exception) -> str:
+    """The text of an error of botocore for people, without what was to be sent."""
+    from botocore.exceptions import HTTPClientError
+
+    if type(error) is HTTPClientError:  # its text may quote that, a token too
+        return f"{type(error.kwargs.get('error', error)).__name__} before there was an answer"
+    return _LOGIN.sub("//", str(error))
 
 
 def _new_session() -> Any:

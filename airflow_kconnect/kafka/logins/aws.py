@@ -16,7 +16,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.connect.validation.oauth_keys import AWS, PREFIX, PROVIDER
-from airflow_kconnect.credentials.aws import AwsLogin, aws_session
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text
 
 _LIFE_S = 900
 """What MSK accepts at most."""
@@ -89,7 +89,7 @@ class MskIamTokens(TokenProvider):
         try:
             yield
         except (ConnectionError, CredentialRetrievalError, HTTPClientError, MetadataRetrievalError) as error:
-            raise RetriableError(f"AWS gives no credentials for Kafka: {error}") from error
+            raise RetriableError(f"AWS gives no credentials for Kafka: {safe_text(error)}") from None
         except ClientError as error:
             raise self._refused(error) from error
         except NoCredentialsError as error:

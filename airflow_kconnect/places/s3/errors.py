@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError, RetriableError
+from airflow_kconnect.credentials.aws import safe_text
 from airflow_kconnect.places import errors
 
 GONE = {"NoSuchUpload", "NoSuchKey", "NotFound", "404"}
@@ -29,8 +29,6 @@ _RIGHTS = {
     "DeleteObject": "s3:DeleteObject",
 }
 """Operation -> the right that it needs."""
-_LOGIN = re.compile(r"//[^/?#\s]*@")
-"""Of a URL."""
 _EXPIRED = "says that the credentials have expired: renew them, then run again"
 _REGION = "is in another region: set `store.region`"
 _REFUSED = {
@@ -109,9 +107,8 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
         return ConfigError({key or "directory": [f"{doing}: {' '.join(str(error).split())}"]})
     if isinstance(error, boto.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
         return errors.untrusted(doing)
-    if type(error) is boto.HTTPClientError:  # its text may quote what was to be sent, a token too
-        inner = getattr(error, "kwargs", {}).get("error", error)
-        text = f"{doing}: {type(inner).__name__} before there was an answer"
+    if type(error) is boto.HTTPClientError:
+        text = f"{doing}: {safe_text(error)}"
         return RetriableError(f"{text}; check that endpoint, proxy and credentials are right, then run again")
-    text = f"{doing}: {type(error).__name__}: {_LOGIN.sub('//', str(error))}"
+    text = f"{doing}: {type(error).__name__}: {safe_text(error)}"
     return RetriableError(f"{text}; check that its endpoint is right and reachable, then run again")

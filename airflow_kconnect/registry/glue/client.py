@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, in_one_line
-from airflow_kconnect.credentials.aws import AwsLogin, aws_session
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text
 from airflow_kconnect.registry.glue import keys
 from airflow_kconnect.registry.schema import RegisteredSchema, Schemas, UnknownSchemaError
 from airflow_kconnect.registry.wire import SchemaName
@@ -37,7 +36,6 @@ _UNAVAILABLE = frozenset(
         "TooManyRequestsException",
     )
 )
-_LOGIN = re.compile(r"//[^/@\s\"]*@")
 _NO_BOTOCORE = "needs the package botocore: pip install 'airflow-kconnect[glue]'"
 _log = logging.getLogger(__name__)
 
@@ -222,7 +220,7 @@ class GlueRegistry(Schemas):
         try:
             yield
         except (ConnectionError, HTTPClientError, CredentialRetrievalError, MetadataRetrievalError) as error:
-            raise self._unavailable(what, _safe_text(error)) from None  # its text may have a login
+            raise self._unavailable(what, safe_text(error)) from None  # its text may have a login
         except ClientError as error:
             raise self._answered(what, error) from error
         except NoRegionError as error:
@@ -263,15 +261,6 @@ class GlueRegistry(Schemas):
             return DataError(f"{where} rejects {what}: {text}")
         refused = f"{where} refuses {error.operation_name} of {what}: {text}"
         return ConfigError({self._prefix.rstrip("."): [refused]})
-
-
-def _safe_text(error: Any) -> str:
-    """What an error of the connection says, without logins."""
-    from botocore.exceptions import HTTPClientError
-
-    if type(error) is HTTPClientError:  # its text may quote what was to be sent, a token too
-        return f"{type(error.kwargs.get('error', error)).__name__} before there was an answer"
-    return _LOGIN.sub("//", str(error))
 
 
 class _ExistsError(DataError):

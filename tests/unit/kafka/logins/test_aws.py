@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
 from botocore.credentials import RefreshableCredentials
+from botocore.exceptions import HTTPClientError, ProxyConnectionError
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.credentials.aws import safe_text
 from airflow_kconnect.kafka.logins.aws import MskIamTokens
 from airflow_kconnect.local.ports import LOOPBACK, free_port
 
@@ -117,3 +119,13 @@ def test_an_unavailable_service_of_roles_is_to_be_run_again(monkeypatch: pytest.
 
     with pytest.raises(RetriableError, match="AWS gives no credentials for Kafka"):
         MskIamTokens({**REGION, **role}).token()
+
+
+def test_what_was_to_be_sent_is_not_in_an_error() -> None:
+    inner = ValueError("Invalid header value b'canary-token'")
+    assert safe_text(HTTPClientError(error=inner)) == "ValueError before there was an answer"
+
+
+def test_the_login_of_a_proxy_is_not_in_an_error() -> None:
+    error = ProxyConnectionError(proxy_url="http://ann:canary@proxy:3128")
+    assert safe_text(error).endswith('"http://proxy:3128"')

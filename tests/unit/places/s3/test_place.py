@@ -53,9 +53,9 @@ class Finding:
     def list_objects_v2(self, **_: Any) -> dict[str, Any]:
         return {}
 
-    def create_multipart_upload(self, Key: str, **_: Any) -> dict[str, str]:
+    def create_multipart_upload(self, Key: str, **_: Any) -> dict[str, Any]:
         self.uploads["u"] = Key
-        return {"UploadId": "u"}
+        return {"UploadId": "u", "ResponseMetadata": {"RetryAttempts": 0}}
 
     def get_paginator(self, _operation: str) -> Self:
         return self
@@ -110,7 +110,7 @@ class Slow(Finding):
         super().__init__()
         self.answers = threading.Event()
 
-    def create_multipart_upload(self, Key: str, **about: Any) -> dict[str, str]:
+    def create_multipart_upload(self, Key: str, **about: Any) -> dict[str, Any]:
         assert self.answers.wait(30)
         return super().create_multipart_upload(Key, **about)
 
