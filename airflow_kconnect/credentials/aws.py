@@ -43,7 +43,7 @@ def aws_session(login: AwsLogin, client_arguments: Callable[[str | None], dict[s
     return session if login.role_arn is None else _as_role(session, login, client_arguments)
 
 
-def safe_text(error: Exception) -> str:
+def safe_text(error: Any) -> str:
     """The text of an error of botocore for people, without what was to be sent."""
     from botocore.exceptions import HTTPClientError
 

@@ -33,6 +33,9 @@ _GIVEN = {
     "runtime/process/early_workers.py": "own: the job's, which was started without them",
     "conformance/runs.py": "environment: submit_environment",
     "credentials/java_stores.py": "env: a few variables",
+    "connectors/programs/environments.py": "env: child_environment, without the paths of the job's Python",
+    "connectors/programs/leash.py": "that of the leash",
+    "connectors/programs/running.py": "env: child_environment, without the paths of the job's Python",
 }
 
 

@@ -79,18 +79,19 @@ class TestCheckConfiguration:
             "producer.override.error_cb": "f",
             "producer.override.debug": "all",
             "producer.override.sasl.kerberos.principal": "x; id",
-            "producer.override.ssl.truststore.location": "/t.jks",
+            "producer.override.ssl.truststore.location": "/t.store",
         }
+        kind = {"producer.override.ssl.truststore.type": "BCFKS"}
         worker = {**self.WORKER, "connector.client.config.override.policy": "All"}
         with pytest.raises(ConfigError) as caught:
-            check_configuration({**FLAT, **overrides, "tasks.max": "0"}, worker, "source")
+            check_configuration({**FLAT, **overrides, **kind, "tasks.max": "0"}, worker, "source")
 
         assert set(caught.value.errors) == {*overrides, "tasks.max"}
 
     def test_keys_of_the_worker_that_no_client_gets_are_found(self) -> None:
-        keys = {"ssl.keystore.location": "/k.jks", "producer.plugin.library.paths": "/x.so"}
+        keys = {"ssl.keystore.location": "/k.store", "producer.plugin.library.paths": "/x.so"}
         with pytest.raises(ConfigError) as caught:
-            check_configuration(FLAT, {**self.WORKER, **keys}, "source")
+            check_configuration(FLAT, {**self.WORKER, **keys, "ssl.keystore.type": "BCFKS"}, "source")
 
         assert set(caught.value.errors) == set(keys)
 
