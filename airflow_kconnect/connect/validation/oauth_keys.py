@@ -76,6 +76,11 @@ def options_of(name: str, worker: Mapping[str, str]) -> dict[str, str]:
     return own | {"bootstrap.servers": worker.get("bootstrap.servers", "")}
 
 
+def default_protocol(worker: Mapping[str, str]) -> str:
+    """`security.protocol` of clients unless it is set: tokens are sent with encryption only."""
+    return "SASL_SSL" if worker.get(PROVIDER, "").strip() else "PLAINTEXT"
+
+
 def provider_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
     """What is wrong between the keys: key -> messages."""
     name = worker.get(PROVIDER, "").strip()

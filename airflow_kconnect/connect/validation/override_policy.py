@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from airflow_kconnect.connect.validation.client_keys import CLIENTS, refused, translated, worker_client_keys
+from airflow_kconnect.connect.validation.oauth_keys import default_protocol
 
 POLICY = "connector.client.config.override.policy"
 ALLOWLIST = "connector.client.config.override.allowlist"
@@ -114,7 +115,7 @@ def override_errors(props: Mapping[str, str], worker: Mapping[str, str]) -> dict
         for key, text in own.items():
             message = refused(key) or _forbidden(policy, key, allowlist)
             if message is None and policy == "Allowlist" and key == "security.protocol":
-                message = _downgrade(of_worker.get(key, "PLAINTEXT"), text)
+                message = _downgrade(of_worker.get(key, default_protocol(worker)), text)
             if messages := [message] if message else untranslatable.get(key):
                 errors[f"{client}.override.{key}"] = messages
     return errors

@@ -144,6 +144,10 @@ class TestDefault:
         worker = {} if of_worker is None else {"security.protocol": of_worker}
         assert (errors_of("security.protocol", own, worker) == []) is allowed
 
+    def test_the_encryption_that_a_provider_of_tokens_brings_cannot_be_turned_off(self) -> None:
+        worker = {"kconnect.oauth.provider": "aws_msk_iam"}
+        assert errors_of("security.protocol", "SASL_PLAINTEXT", worker) != []
+
     def test_encryption_of_one_client_counts_for_that_client(self) -> None:
         worker = {"producer.security.protocol": "SSL"}
         overrides = {f"{client}.override.security.protocol": "PLAINTEXT" for client in ("producer", "consumer")}
