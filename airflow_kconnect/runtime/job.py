@@ -111,6 +111,12 @@ def main(arguments: Sequence[str]) -> int:
         jvm.end()
 
 
+def _log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
+    for noisy in ("py4j", "httpx"):  # httpx logs the URL of each request, whose query or login may be a secret
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
 def _main(arguments: Sequence[str]) -> int:
     if jvm.starts_spark():
         import airflow_kconnect.runtime.sink.run
@@ -118,8 +124,7 @@ def _main(arguments: Sequence[str]) -> int:
 
         import_libraries()
         split_processes.start()
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
-    logging.getLogger("py4j").setLevel(logging.WARNING)
+    _log_to_stderr()
     die_with_parent()
     if jvm.starts_spark():
         jvm.prepare(short=False)  # JDBC connectors need the JVM before there is a session

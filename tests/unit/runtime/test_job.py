@@ -11,7 +11,9 @@ import pytest
 
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.runtime.job import _Hiding
+from airflow_kconnect.functions.http import http_client
+from airflow_kconnect.runtime.job import _Hiding, _log_to_stderr
+from tests.support.http_server import http_server
 
 CANARY = 's3cret "canary"/ä'
 
@@ -44,3 +46,11 @@ def test_secrets_are_shown_as_their_variables(logged: str) -> None:
 
 def test_no_form_of_a_secret_is_left(logged: str) -> None:
     assert "canary" not in logged
+
+
+def test_no_query_of_a_request_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO), caplog.at_level(logging.INFO, "httpx"):
+        _log_to_stderr()
+        with http_server() as server, http_client() as client:
+            client.get(server.url, params={"api_key": CANARY})
+    assert "api_key" not in caplog.text
