@@ -17,6 +17,7 @@ from airflow_kconnect.connect.config import (
     Type,
     Validator,
     ValidString,
+    all_of,
     nullable,
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
@@ -53,6 +54,8 @@ _OF_LOGINS: Mapping[str, tuple[str, ...]] = {
     OAUTH2: ("oauth2.",),
 }
 _TEXT = NonEmptyString()
+_NAME, _VALUE = r"[\w!#$%&'*+.^`|~-]+", r"(?:[!-~](?:[\t -~]*[!-~])?)?"
+"""Of a header: what else is in them is not sent, and would be quoted in an error."""
 
 
 def headers_of(text: Password | None) -> dict[str, str]:
@@ -64,10 +67,21 @@ def headers_of(text: Password | None) -> dict[str, str]:
 def _headers_problem(name: str, value: Password) -> str | None:
     """Never quotes them: they may have secrets."""
     entries = re.split(r"\s*,\s*", value.value.strip()) if value.value.strip() else []
-    if any(not re.fullmatch(r"[\w!#$%&'*+.^`|~-]+\s*:.*", entry) for entry in entries):
-        return "Must be a list of name:value, separated by commas"
+    if any(not re.fullmatch(rf"{_NAME}\s*:\s*{_VALUE}", entry, re.ASCII) for entry in entries):
+        return "Must be a list of name:value, separated by commas, in printable ASCII characters"
     same = len({entry.partition(":")[0].strip().lower() for entry in entries}) < len(entries)
     return "Each header may be there only once" if same else None
+
+
+def _value_problem(name: str, value: Password | str) -> str | None:
+    """Never quotes it."""
+    fits = re.fullmatch(_VALUE, value.value if isinstance(value, Password) else value)
+    return None if fits else "Must be printable ASCII characters on one line, as it is sent in a header"
+
+
+def _name_problem(name: str, value: str) -> str | None:
+    fits = re.fullmatch(rf"(?:{_NAME})?", value, re.ASCII)
+    return None if fits else "Must be the name of a header, such as X-API-Key"
 
 
 def _url_problem(name: str, value: str) -> str | None:
@@ -79,6 +93,8 @@ def _codes_problem(name: str, value: list[str]) -> str | None:
 
 
 URL: Validator = LambdaValidator(_url_problem)
+HEADER_NAME: Validator = LambdaValidator(_name_problem)
+_HEADER_VALUE: Validator = nullable(LambdaValidator(_value_problem))
 
 
 def define_connection(config: ConfigDef, *, retries: int) -> ConfigDef:
@@ -104,14 +120,16 @@ def _define_login(config: ConfigDef) -> ConfigDef:
                       f"by a header of its own; `{OAUTH2}`: by a token of an OAuth server (client credentials).",
                       validator=ValidString.in_case_insensitive(NONE, STATIC, BASIC, API_KEY, OAUTH2))
         .define(STATIC_HEADER, Type.PASSWORD, None, _MEDIUM,
-                f"What the header `Authorization` says with `{STATIC}`, such as `Bearer ...`.")
+                f"What the header `Authorization` says with `{STATIC}`, such as `Bearer ...`.",
+                validator=_HEADER_VALUE)
         .define(USER, Type.STRING, None, _MEDIUM, f"The user, with `{BASIC}`.", group=KCONNECT)
         .define(PASSWORD, Type.PASSWORD, None, _MEDIUM, f"The user's password, with `{BASIC}`.", group=KCONNECT)
         .define(API_KEY_HEADER, Type.STRING, "X-API-Key", _MEDIUM, f"The header for the key, with `{API_KEY}`.",
-                group=KCONNECT, validator=_TEXT)
-        .define(API_KEY_VALUE, Type.PASSWORD, None, _MEDIUM, f"The key, with `{API_KEY}`.", group=KCONNECT)
+                group=KCONNECT, validator=all_of(_TEXT, HEADER_NAME))
+        .define(API_KEY_VALUE, Type.PASSWORD, None, _MEDIUM, f"The key, with `{API_KEY}`.", group=KCONNECT,
+                validator=_HEADER_VALUE)
         .define(CONTENT_TYPE, Type.STRING, None, _LOW, "What the header `Content-Type` of each request says.",
-                validator=_TEXT, example="application/json")
+                validator=all_of(_TEXT, _HEADER_VALUE), example="application/json")
         .define(MORE_HEADERS, Type.PASSWORD, None, _LOW,
                 "More headers of each request: a list of name:value, separated by commas. It is hidden like a "
                 "password, since such headers often have secrets.",

@@ -27,6 +27,7 @@ from airflow_kconnect.http.connection import (
     secrets_of,
 )
 from airflow_kconnect.http.keys import (
+    HEADER_NAME,
     LOGIN,
     URL,
     connection_problems,
@@ -67,7 +68,8 @@ def sink_config() -> ConfigDef:
                 validator=ValidString.in_case_insensitive(BASE64, NUMERIC))
         .define(KEY_HEADER, Type.STRING, "Idempotency-Key", _LOW,
                 "The header that names what is sent by topic, partition and offset, so that the receiver can recognise "
-                "a request that it has had already. Empty: there is none.", group=KCONNECT)
+                "a request that it has had already. Empty: there is none.", group=KCONNECT,
+                validator=HEADER_NAME)
         .define(IDEMPOTENT, Type.BOOLEAN, False, _MEDIUM,
                 "Whether the receiver does not mind to get a record twice, as it recognises the idempotency key, or "
                 "an id in the record. Then intervals can be replayed.", group=KCONNECT)
