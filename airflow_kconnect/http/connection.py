@@ -12,6 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.credentials.java_stores import Store
 from airflow_kconnect.functions.http import AnswerError, http_client
 from airflow_kconnect.http import keys
+from airflow_kconnect.registry.guarded import Guard
 from airflow_kconnect.registry.tls import trusting
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ _REDIRECTS = range(300, 400)
 _ABOUT_KEYS: Mapping[int, str] = {401: keys.LOGIN, 403: keys.LOGIN, 407: keys.PROXY_HOST}
 
 
-def open_client(values: Mapping[str, Any]) -> httpx.Client:
-    """A client that tries again, whatever the method.
+def open_client(values: Mapping[str, Any], url_key: str) -> httpx.Client:
+    """A client that tries again, whatever the method. It sends nothing to addresses that a `Guard` refuses.
 
-    :param values: parsed values of `define_connection`.
+    :param values: parsed values of `define_connection`. :param url_key: of what is asked; for errors.
     :raises ConfigError: certificates cannot be used.
     """
     own = keys.headers_of(values[keys.MORE_HEADERS])
@@ -42,8 +43,8 @@ def open_client(values: Mapping[str, Any]) -> httpx.Client:
         case keys.API_KEY:
             own[values[keys.API_KEY_HEADER]] = values[keys.API_KEY_VALUE].value
         case keys.OAUTH2:
-            login = _OAuth2(values, http_client(**common))
-    return http_client(**common, headers=own, auth=login)
+            login = _OAuth2(values, http_client(**common, **_guarded(keys.TOKEN_URL)))
+    return http_client(**common, **_guarded(url_key), headers=own, auth=login)
 
 
 def secrets_of(values: Mapping[str, Any]) -> list[str]:
@@ -88,6 +89,16 @@ def _common(values: Mapping[str, Any]) -> dict[str, Any]:
         "verify": _verify(values),
         "proxy": f"http://{host}:{values[keys.PROXY_PORT]}" if host else None,
     }
+
+
+def _guarded(url_key: str) -> dict[str, Any]:
+    guard = Guard(url_key)
+
+    def check(request: httpx.Request) -> None:
+        guard.check_url(str(request.url))
+        request.extensions = {**request.extensions, "trace": guard.check_peer}
+
+    return {"event_hooks": {"request": [check]}}
 
 
 def _verify(values: Mapping[str, Any]) -> ssl.SSLContext | bool:

@@ -73,7 +73,7 @@ class ResumedPages:
 def _pages(values: Mapping[str, Any], at: At, cursor: Any) -> Iterator[tuple[At, list[Any]]]:
     """Each page with where it is."""
     next_of, seen = _NEXT[values[PAGING]], set[At]()
-    with open_client(values) as client:
+    with open_client(values, URL) as client:
         while True:
             answer = _Answer.of(values, _asked(client, values, at, cursor))
             yield at, answer.records()

@@ -114,7 +114,7 @@ class HttpSinkConnector(PollSinkConnector):
 
     def check(self) -> None:
         """Find out whether certificates can be used."""
-        open_client(self.config_values).close()
+        open_client(self.config_values, TARGET).close()
 
     def task_class(self) -> Callable[[], SinkTask]:
         return HttpSinkTask
@@ -145,7 +145,7 @@ class HttpSinkTask(SinkTask):
         self._values = sink_config().parse(props)
         self._secrets = secrets_of(self._values)
         self._around = _around(self._values)
-        self._client = open_client(self._values)
+        self._client = open_client(self._values, TARGET)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
         try:

@@ -181,7 +181,7 @@ class HttpSourceConnector(FunctionSourceConnector):
 
     def check(self) -> None:
         """Find out whether certificates can be used."""
-        open_client(self.config_values).close()
+        open_client(self.config_values, pages.URL).close()
 
 
 def _problems(values: Mapping[str, Any]) -> dict[str, list[str]]:

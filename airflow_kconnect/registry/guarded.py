@@ -45,20 +45,57 @@ def _without_translation(host: _Address) -> _Address:
 
 
 @dataclass
-class GuardedHttp:
-    """Sends requests to servers that a connector's configuration names.
-
-    Their URLs must not become a way into the network's own services: no redirect is followed, link-local addresses
-    (where clouds keep credentials) and the others of their metadata services are refused once the connection is made,
-    before anything is sent, and long answers are cut off with an error.
+class Guard:
+    """Refuses link-local addresses, where clouds keep credentials, and the others of their metadata services.
 
     :param key: of the URL, with the converter's prefix; for errors.
+    """
+
+    key: str
+
+    def check_peer(self, event: str, details: Mapping[str, Any]) -> None:
+        """Called by httpx with each step of a request; the connection's other end is known before anything is sent.
+
+        :raises ConfigError: its address is one at which nothing is asked.
+        """
+        if event != "connection.connect_tcp.complete":
+            return
+        address = details["return_value"].get_extra_info("server_addr")
+        self._check_address(str(address[0]).partition("%")[0])
+
+    def check_url(self, url: str) -> None:
+        """Where a proxy connects to is not seen; of a name it is not known.
+
+        :raises ConfigError: the URL has an address at which nothing is asked.
+        """
+        import httpx
+
+        with suppress(ValueError, httpx.InvalidURL):
+            self._check_address(httpx.URL(url).host.partition("%")[0])
+
+    def _check_address(self, text: str) -> None:
+        host = ipaddress.ip_address(text)
+        meant = _without_translation(host)
+        if meant.is_link_local or meant.is_multicast or meant in _METADATA:
+            raise self._refused(f"{host} is a link-local address, or one of metadata services: nothing is asked there")
+
+    def _refused(self, problem: str) -> ConfigError:
+        return ConfigError({self.key: [problem]})
+
+
+@dataclass
+class GuardedHttp(Guard):
+    """Sends requests to servers that a connector's configuration names.
+
+    Their URLs must not become a way into the network's own services: no redirect is followed, addresses that a `Guard`
+    refuses are refused once the connection is made, before anything is sent, and long answers are cut off with an
+    error.
+
     :param connect_s: how long to wait for a connection. :param read_s: and for an answer.
     :param tls: called if a URL is one of https. :raises ConfigError: certificates cannot be used.
     :param proxy: URL of a proxy, or None.
     """
 
-    key: str
     connect_s: float
     read_s: float
     tls: Callable[[], ssl.SSLContext] = field(repr=False)
@@ -75,36 +112,13 @@ class GuardedHttp:
 
         client = self._encrypted if url.startswith("https:") else self._plain
         if self.proxy is not None:
-            self._check_beyond_proxy(url)
+            self.check_url(url)
         shown, extensions = url.partition("?")[0], {"trace": self.check_peer}
         try:
             with client.stream(method, url, headers=headers, content=content, extensions=extensions) as response:
                 return response.status_code, self._read(response, shown)
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             raise RetriableError(f"{shown}: {in_one_line(error)}") from error
-
-    def check_peer(self, event: str, details: Mapping[str, Any]) -> None:
-        """Called by httpx with each step of a request; the connection's other end is known before anything is sent.
-
-        :raises ConfigError: its address is one at which nothing is asked.
-        """
-        if event != "connection.connect_tcp.complete":
-            return
-        address = details["return_value"].get_extra_info("server_addr")
-        self._check_address(str(address[0]).partition("%")[0])
-
-    def _check_address(self, text: str) -> None:
-        host = ipaddress.ip_address(text)
-        meant = _without_translation(host)
-        if meant.is_link_local or meant.is_multicast or meant in _METADATA:
-            raise self._refused(f"{host} is a link-local address, or one of metadata services: nothing is asked there")
-
-    def _check_beyond_proxy(self, url: str) -> None:
-        """Where a proxy connects to is not seen; of a name it is not known."""
-        import httpx
-
-        with suppress(ValueError, httpx.InvalidURL):
-            self._check_address(httpx.URL(url).host.partition("%")[0])
 
     def _read(self, response: httpx.Response, url: str) -> bytes:
         data = bytearray()
@@ -113,9 +127,6 @@ class GuardedHttp:
             if len(data) > ANSWER_MAX_BYTES:
                 raise self._refused(f"{url} answers with more than {ANSWER_MAX_BYTES:,} bytes")
         return bytes(data)
-
-    def _refused(self, problem: str) -> ConfigError:
-        return ConfigError({self.key: [problem]})
 
     @cached_property
     def _plain(self) -> httpx.Client:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from decimal import Decimal
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,32 @@ def test_an_answer_that_repeats_a_secret_is_not_quoted_with_it(serve: Serve, sen
     login = {"http.authorization.type": "static", "http.headers.authorization": "Bearer hush"}
     ((_, error),) = send(server, "a", **login, http__headers__additional="X-Key:silent").reported
     assert not {"hush", "silent"} & set(str(error).replace("'", " ").split())
+
+
+def test_nothing_is_sent_to_a_metadata_service_of_a_cloud(serve: Serve, send: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("airflow_kconnect.registry.guarded._METADATA", {ip_address("127.0.0.1")})
+    server = serve()
+    with pytest.raises(ConfigError) as error:
+        send(server.url.replace("127.0.0.1", "localhost"), "a")
+    assert (list(error.value.errors), server.requests) == (["http.url"], [])
+
+
+def test_nor_by_a_proxy(send: Any) -> None:
+    proxy = {"http.proxy.host": "127.0.0.1", "http.proxy.port": "9"}
+    with pytest.raises(ConfigError, match="is a link-local address"):
+        send("http://169.254.169.254/latest", "a", **proxy)
+
+
+def test_nor_is_a_token_asked_for_there(serve: Serve, send: Any) -> None:
+    login = {
+        "http.authorization.type": "oauth2",
+        "oauth2.access.token.url": "http://169.254.169.254/token",
+        "oauth2.client.id": "me",
+        "oauth2.client.secret": "hush",
+    }
+    with pytest.raises(ConfigError) as error:
+        send(serve(), "a", **login)
+    assert list(error.value.errors) == ["oauth2.access.token.url"]
 
 
 def test_ten_megabytes_arrive(serve: Serve, send: Any) -> None:
