@@ -120,19 +120,26 @@ def write_of(record: SinkRecord) -> Any:
     """What to do with a record. :raises DataError: nothing can be done."""
     place = f"{record.topic}-{record.partition}-{record.kafka_offset}"
     id_ = place if record.key is None else record.key
+    if record.value is None and record.key is None:
+        raise DataError("a tombstone without a key says of nothing that it is deleted")
+    if isinstance(id_, dict) and any(str(name).startswith("$") for name in id_):
+        raise DataError("its key has a field that begins with $, which would be an operator of MongoDB")
     if record.value is None:
-        if record.key is None:
-            raise DataError("a tombstone without a key says of nothing that it is deleted")
-        return pymongo.DeleteOne({"_id": id_})
+        return pymongo.DeleteOne(encoded({"_id": id_}))
     if not isinstance(record.value, dict):
         raise DataError(f"a document is an object, and the value is of type {type(record.value).__name__}")
+    document = encoded({**record.value, "_id": id_})
+    if len(document.raw) > DOCUMENT_MAX_BYTES:
+        raise DataError(f"has {len(document.raw):,} bytes, and a document at most {DOCUMENT_MAX_BYTES:,}")
+    return pymongo.ReplaceOne(encoded({"_id": id_}), document, upsert=True)
+
+
+def encoded(document: dict[str, Any]) -> RawBSONDocument:
+    """A document as it is sent: encoded here, so that an error has its record. :raises DataError: it cannot be."""
     try:
-        data = encode({**record.value, "_id": id_}, codec_options=CODEC)  # once, and here: so the error has a record
-    except (BSONError, OverflowError) as error:
-        raise DataError(f"cannot be written as BSON: {error}") from error
-    if len(data) > DOCUMENT_MAX_BYTES:
-        raise DataError(f"has {len(data):,} bytes, and a document at most {DOCUMENT_MAX_BYTES:,}")
-    return pymongo.ReplaceOne({"_id": id_}, RawBSONDocument(data), upsert=True)
+        return RawBSONDocument(encode(document, codec_options=CODEC))
+    except (BSONError, ArithmeticError) as error:  # numbers that are too long for MongoDB
+        raise DataError(f"cannot be written as BSON: {type(error).__name__}: {error}") from error
 
 
 def bson_value(value: Any) -> Any:
