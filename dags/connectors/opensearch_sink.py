@@ -32,6 +32,7 @@ from airflow_kconnect.sdk import (
 
 URL, USER, PASSWORD = "connection.url", "connection.username", "connection.password"
 REQUEST_BYTES = 5 << 20
+ID_MAX_BYTES = 512
 CONFLICT, TOO_MANY, FAILS = 409, 429, 500
 
 
@@ -127,9 +128,12 @@ class OpenSearchSinkTask(SinkTask):
 def lines_of(record: SinkRecord) -> bytes:
     """A record as lines of a bulk request. :raises DataError: it cannot be a document."""
     place = f"{record.topic}-{record.partition}-{record.kafka_offset}"
+    id_ = place if record.key is None else key_text(record.key)
+    if not 0 < len(id_.encode(errors="replace")) <= ID_MAX_BYTES:  # the index would refuse the whole request
+        raise DataError(f"its key is the document's id, which has 1 to {ID_MAX_BYTES} bytes")
     about = {
         "_index": record.topic.lower(),
-        "_id": place if record.key is None else key_text(record.key),
+        "_id": id_,
         "version": record.kafka_offset,
         "version_type": "external",
     }
@@ -141,7 +145,7 @@ def lines_of(record: SinkRecord) -> bytes:
         raise DataError(f"a document is an object, and the value is of type {type(record.value).__name__}")
     try:
         document = json.dumps(record.value, default=json_value, allow_nan=False)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:  # a map whose keys are not texts; numbers that are none
         raise DataError(f"cannot be written as JSON: {error}") from error
     return b"%s\n%s\n" % (json.dumps({"index": about}).encode(), document.encode())
 
