@@ -236,6 +236,8 @@ class GlueRegistry(Schemas):
             raise ConfigError({self._prefix.rstrip("."): [text]}) from error
         except BotoCoreError as error:
             raise ConfigError({self._prefix.rstrip("."): [f"cannot ask Glue for {what}: {error}"]}) from error
+        except ValueError as error:  # how botocore refuses hosts, such as those with underscores
+            raise ConfigError({f"{self._prefix}{keys.ENDPOINT}": [safe_text(error)]}) from error
 
     def _unavailable(self, what: str, problem: str) -> RetriableError:
         return RetriableError(
