@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.credentials.java_stores import Store
 from airflow_kconnect.functions.http import AnswerError, http_client
 from airflow_kconnect.http import keys
@@ -56,9 +57,13 @@ def secrets_of(values: Mapping[str, Any]) -> list[str]:
 
 def explained(error: AnswerError, secrets: list[str]) -> str:
     """The error, and in one line the beginning of what the server says about it."""
-    said = " ".join(error.response.text.split()) if error.response is not None else ""
-    for secret in secrets:
-        said = said.replace(secret, "***")
+    if error.response is None:
+        return str(error)
+    said = " ".join(error.response.text.split())
+    login = error.response.request.headers.get("Authorization", "")  # encoded, or a token
+    sent = [text for text in (*secrets, login, login.rpartition(" ")[2]) if text]
+    for form in sorted({form for text in sent for form in secret_forms(text)}, key=len, reverse=True):
+        said = said.replace(form, "***")
     return f"{error}: {said[:_EXPLANATION_MAX]}" if said else str(error)
 
 

@@ -203,6 +203,24 @@ def test_an_answer_that_repeats_a_secret_is_not_quoted_with_it(serve: Serve, sen
     assert not {"hush", "silent"} & set(str(error).replace("'", " ").split())
 
 
+OAUTH2 = {"oauth2.access.token.url": "", "oauth2.client.id": "me", "oauth2.client.secret": "hush"}
+BASIC = {"kconnect.http.user": "me", "kconnect.http.password": "hush"}
+
+
+@pytest.mark.parametrize(
+    ("login", "keys", "sent"),
+    [("basic", BASIC, "bWU6aHVzaA=="), ("oauth2", OAUTH2, "tok-1")],
+)
+def test_nor_is_one_that_repeats_what_the_login_was_sent_as(
+    login: str, keys: dict[str, str], sent: str, serve: Serve, send: Any
+) -> None:
+    issuer = serve(answer=lambda request: Answer(body=b'{"access_token": "tok-1"}'))
+    server = serve(answer=lambda request: Answer(400, body=request.headers["Authorization"].encode()))
+    known = {key: text or issuer.url for key, text in keys.items()}
+    ((_, error),) = send(server, "a", **{"http.authorization.type": login}, **known).reported
+    assert (sent in str(error), "***" in str(error)) == (False, True)
+
+
 def test_nothing_is_sent_to_a_metadata_service_of_a_cloud(serve: Serve, send: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("airflow_kconnect.registry.guarded._METADATA", {ip_address("127.0.0.1")})
     server = serve()
