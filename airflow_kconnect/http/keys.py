@@ -18,12 +18,13 @@ from airflow_kconnect.connect.config import (
     Validator,
     ValidString,
     all_of,
+    invalid,
     nullable,
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.visibility import ShownWith
 from airflow_kconnect.credentials.java_stores import JKS, TYPES
-from airflow_kconnect.registry.guarded import is_http
+from airflow_kconnect.registry.guarded import NOT_HTTP, is_http
 
 LOGIN, STATIC_HEADER = "http.authorization.type", "http.headers.authorization"
 CONTENT_TYPE, MORE_HEADERS = "http.headers.content.type", "http.headers.additional"
@@ -84,15 +85,17 @@ def _name_problem(name: str, value: str) -> str | None:
     return None if fits else "Must be the name of a header, such as X-API-Key"
 
 
-def _url_problem(name: str, value: str) -> str | None:
-    return None if is_http(value) else "Must be http://host or https://host, with a port if it is not 80 or 443"
+def _check_url(name: str, value: str) -> None:
+    """Never quotes it: it may have a login, or a key."""
+    if not is_http(value) or not value.isprintable():
+        raise invalid(name, "...", NOT_HTTP)
 
 
 def _codes_problem(name: str, value: list[str]) -> str | None:
     return None if all(re.fullmatch(r"\d{3}", code) for code in value) else "Must be a list of statuses such as 401"
 
 
-URL: Validator = LambdaValidator(_url_problem)
+URL: Validator = _check_url
 HEADER_NAME: Validator = LambdaValidator(_name_problem)
 _HEADER_VALUE: Validator = nullable(LambdaValidator(_value_problem))
 

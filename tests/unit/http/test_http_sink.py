@@ -368,7 +368,9 @@ def test_keys_that_do_not_go_together(keys: dict[str, str], wrong: list[str]) ->
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("http.url", "ftp://h"),
+        ("http.url", "ftp://me:secret@h"),
+        ("http.url", "http://h/secret\x01secret"),
+        ("oauth2.access.token.url", "https://me:sec/secret@h"),
         ("http.headers.additional", "no colon"),
         ("http.headers.additional", "A:secret,a:2"),
         ("http.headers.additional", "Ä:secret"),
