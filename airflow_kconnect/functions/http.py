@@ -13,7 +13,7 @@ from airflow_kconnect.connect.errors import DataError, RetriableError
 if TYPE_CHECKING:
     import httpx
 
-_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_BUSY = frozenset({408, 425, 429, *range(500, 600)})
 _FIRST_S, _LONGEST_S = 0.5, 30.0
 _EPOCH_S = 1e9
 _FORBIDDEN = 403

@@ -28,7 +28,7 @@ def answers() -> Iterator[Answers]:
         yield lambda *given: servers.enter_context(http_server(*given)).url
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.parametrize("status", [429, 500, 503, 507, 520])
 def test_a_busy_server_is_asked_again(status: int, answers: Answers) -> None:
     with http_client(base_url=answers((status, {}), (status, {}))) as client:
         assert client.get("/orders").text == "3"
