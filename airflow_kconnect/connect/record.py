@@ -46,6 +46,7 @@ class SinkRecord:
     :param kafka_offset: its offset in topic-partition.
     :param value: Python data as in `SourceRecord`; schemaless data are plain dicts and lists.
     :param headers: (name, value) pairs, read by the header converter; dates are `datetime` objects, decimals `Decimal`.
+    :param original_topic: where it was read, if a transformation has given it another topic (KIP-793).
     """
 
     topic: str
@@ -57,6 +58,12 @@ class SinkRecord:
     value_schema: ConnectSchema | None = None
     timestamp: int | None = None
     headers: Headers = ()
+    original_topic: str | None = None
+
+    @property
+    def read_topic(self) -> str:
+        """The topic with whose name partition and offset say which record it is: no other one has the three."""
+        return self.topic if self.original_topic is None else self.original_topic
 
 
 @dataclass(frozen=True, order=True, slots=True)

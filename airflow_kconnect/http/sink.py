@@ -170,7 +170,7 @@ class HttpSinkTask(SinkTask):
         size = self._values[BATCH_SIZE] if self._values[BATCHING] else 1
 
         def place(record: SinkRecord) -> tuple[str, int, int]:
-            return record.topic, record.partition, record.kafka_offset // size
+            return record.read_topic, record.partition, record.kafka_offset // size
 
         for _, batch in groupby(records, place):
             if bodies := [body for record in batch if (body := self._body(record))]:
@@ -211,7 +211,7 @@ class HttpSinkTask(SinkTask):
     def _idempotency(self, batch: list[_Body]) -> dict[str, str]:
         """The same for the same records, in whatever run they are sent."""
         first, last = batch[0].record, batch[-1].record
-        key = f"{first.topic}-{first.partition}-{first.kafka_offset}"
+        key = f"{first.read_topic}-{first.partition}-{first.kafka_offset}"
         if len(batch) > 1:
             key += f"-{last.kafka_offset}"
         return {self._values[KEY_HEADER]: key} if self._values[KEY_HEADER] else {}
@@ -220,7 +220,7 @@ class HttpSinkTask(SinkTask):
         """:raises DataError: bad records end the run."""
         reporter = self.context.errant_record_reporter
         if reporter is None:
-            where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
+            where = f"{record.read_topic}-{record.partition}@{record.kafka_offset}"
             cure = "`errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such records aside"
             raise DataError(f"{where}: {error}. {cure}")
         reporter.report(record, error)

@@ -105,7 +105,7 @@ class MongoSinkTask(SinkTask):
     def _report(self, record: SinkRecord, error: DataError) -> None:
         """A dead letter, or the end of the run: that is for `errors.tolerance` to say."""
         if self.context.errant_record_reporter is None:
-            raise DataError(f"{record.topic}-{record.partition}@{record.kafka_offset}: {error}")
+            raise DataError(f"{record.read_topic}-{record.partition}@{record.kafka_offset}: {error}")
         self.context.errant_record_reporter.report(record, error)
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -118,7 +118,7 @@ class MongoSinkTask(SinkTask):
 
 def write_of(record: SinkRecord) -> Any:
     """What to do with a record. :raises DataError: nothing can be done."""
-    place = f"{record.topic}-{record.partition}-{record.kafka_offset}"
+    place = f"{record.read_topic}-{record.partition}-{record.kafka_offset}"
     id_ = place if record.key is None else record.key
     if record.value is None and record.key is None:
         raise DataError("a tombstone without a key says of nothing that it is deleted")

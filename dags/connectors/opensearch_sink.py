@@ -114,7 +114,7 @@ class OpenSearchSinkTask(SinkTask):
     def _report(self, record: SinkRecord, error: DataError) -> None:
         """A dead letter, or the end of the run: that is for `errors.tolerance` to say."""
         if self.context.errant_record_reporter is None:
-            raise DataError(f"{record.topic}-{record.partition}@{record.kafka_offset}: {error}")
+            raise DataError(f"{record.read_topic}-{record.partition}@{record.kafka_offset}: {error}")
         self.context.errant_record_reporter.report(record, error)
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -127,7 +127,7 @@ class OpenSearchSinkTask(SinkTask):
 
 def lines_of(record: SinkRecord) -> bytes:
     """A record as lines of a bulk request. :raises DataError: it cannot be a document."""
-    place = f"{record.topic}-{record.partition}-{record.kafka_offset}"
+    place = f"{record.read_topic}-{record.partition}-{record.kafka_offset}"
     id_ = place if record.key is None else key_text(record.key)
     if not 0 < len(id_.encode(errors="replace")) <= ID_MAX_BYTES:  # the index would refuse the whole request
         raise DataError(f"its key is the document's id, which has 1 to {ID_MAX_BYTES} bytes")

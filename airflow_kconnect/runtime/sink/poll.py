@@ -118,6 +118,7 @@ def _records(
     # With the topic of a record before it became a dead letter goes its partition.
     partitions = batch.column("partition").to_pylist() if REPLAYED_OFFSET in names else [split.partition] * count
     topics = batch.column("topic").to_pylist() if "topic" in names else [split.topic] * count
+    original = None if REPLAYED_OFFSET in names else split.topic
     timestamps = batch.column("timestamp").to_pylist()
     headers = batch.column("headers").to_pylist()
     return [
@@ -131,6 +132,7 @@ def _records(
             value_schema=value_schema,
             timestamp=timestamp,
             headers=_headers(header_stage, cells, f"{topic}-{partition}@{offset}"),
+            original_topic=None if topic == original else original,
         )
         for topic, partition, offset, (key_schema, k), (value_schema, v), timestamp, cells in zip(
             topics, partitions, offsets, keys, values, timestamps, headers, strict=True

@@ -44,3 +44,8 @@ def test_a_key_may_be_a_decimal(example: ModuleType, value: Any) -> None:
 def test_a_number_that_is_too_long_for_mongodb_is_a_bad_record(example: ModuleType, key: Any, value: Any) -> None:
     with pytest.raises(DataError, match="cannot be written as BSON"):
         example.write_of(SinkRecord("t", 0, 0, key, value))
+
+
+def test_records_without_keys_of_two_topics_that_become_one_are_two_documents(example: ModuleType) -> None:
+    records = [SinkRecord("all", 0, 7, None, {"n": 1}, original_topic=f"orders-{at}") for at in ("eu", "us")]
+    assert [example.write_of(each)._filter["_id"] for each in records] == ["orders-eu-0-7", "orders-us-0-7"]

@@ -98,6 +98,14 @@ def test_a_request_says_by_topic_partition_and_offset_what_it_has(serve: Serve, 
     assert [request.headers["Idempotency-Key"] for request in server.requests] == ["t-0-7", "t-0-8"]
 
 
+def test_records_of_two_topics_that_become_one_have_keys_of_their_own(serve: Serve) -> None:
+    task, server = HttpSinkTask(), serve()
+    task.start({"http.url": server.url})
+    task.put([SinkRecord("all", 0, 7, None, "a", original_topic=f"orders-{at}") for at in ("eu", "us")])
+    task.stop()
+    assert [request.headers["Idempotency-Key"] for request in server.requests] == ["orders-eu-0-7", "orders-us-0-7"]
+
+
 def test_batches_have_what_is_before_between_and_after(serve: Serve, send: Any) -> None:
     batching = {"batching.enabled": "true", "batch.prefix": "[", "batch.separator": ",", "batch.suffix": "]"}
     send(server := serve(), "1", "2", "3", **batching)

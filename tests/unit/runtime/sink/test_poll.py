@@ -229,6 +229,13 @@ class TestSafeOffsets:
         assert opened(task_class).close(8)["safe"] == safe
 
 
+def test_a_record_whose_topic_was_changed_knows_where_it_was_read(opened: Callable[..., TaskWriter]) -> None:
+    renamed = rows({}).append_column("topic", pa.array(["all"]))
+    opened(WritingTask).write(renamed)
+    (record,) = WritingTask.put_records
+    assert (record.topic, record.read_topic) == ("all", "t")
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("task_class", "text"),
