@@ -86,7 +86,7 @@ def provider_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
     name = worker.get(PROVIDER, "").strip()
     if not name:
         return {}
-    errors: dict[str, list[str]] = {}
+    errors = _misspelt(name, worker) if name in OWN else {}
     allowed = {each.strip() for each in worker.get(ALLOWED, "").split(",")}
     if name not in OWN and name in installed() and not allowed & {"*", name}:
         errors[PROVIDER] = [f"is {name}, code of another package, which `{ALLOWED}` does not name: add it there"]
@@ -98,6 +98,15 @@ def provider_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
     if "sasl.oauthbearer.method" in worker:
         errors["sasl.oauthbearer.method"] = [f"has no effect with `{PROVIDER}`: remove one of them"]
     return errors
+
+
+def _misspelt(name: str, worker: Mapping[str, str]) -> dict[str, list[str]]:
+    """Without an option that was meant, a token could be that of another identity."""
+    define_oauth_keys(known := ConfigDef())
+    prefix = f"{PREFIX}{name}."
+    options = ", ".join(key.removeprefix(prefix) for key in known.keys if key.startswith(prefix))
+    unknown = (key for key in worker if key.startswith(prefix) and key not in known.keys)
+    return {key: [f"is unknown; `{name}` has the options {options}"] for key in unknown}
 
 
 def installed() -> dict[str, EntryPoint]:

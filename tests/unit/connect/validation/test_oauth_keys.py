@@ -60,3 +60,8 @@ def test_other_logins_beside_it_are_errors_all_at_once() -> None:
 
 def test_options_of_a_provider_that_is_not_chosen_are_not_given_to_it() -> None:
     assert options_of("gcp", {**BROKERS, "kconnect.oauth.azure.client.secret": "x"}) == BROKERS
+
+
+def test_a_misspelt_option_is_an_error_and_not_the_token_of_another_identity() -> None:
+    (text,) = errors(**{PROVIDER: "aws_msk_iam", "kconnect.oauth.aws_msk_iam.rolearn": "x"}).values()
+    assert "role.arn" in text[0]
