@@ -298,7 +298,8 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         DEFAULT_POLICY,
         Importance.MEDIUM,
         "Which client settings connectors may override: All, None, Principal or Allowlist. Connect's default is `All` "
-        "before Kafka 5.0. Settings that load code, run programs or name addresses are refused by each of them.",
+        "before Kafka 5.0. Settings that load code, run programs or name token servers are refused by each of them. "
+        "With `All` a connector may name other brokers, which get the worker's login, and files of certificates.",
         validator=LambdaValidator(unknown_policy),
     ).define(
         ALLOWLIST,
