@@ -10,6 +10,12 @@ from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.connect.validation.oauth_keys import AZURE, PROVIDER
 
 _APPLICATION = ("tenant.id", "client.id", "client.secret")
+_OF_ENVIRONMENT = {
+    "managed_identity_client_id": "client.id",
+    "workload_identity_client_id": "client.id",
+    "workload_identity_tenant_id": "tenant.id",
+}
+"""Parameters of the environment's credential, and the option for each."""
 
 
 class EntraTokens(TokenProvider):
@@ -42,11 +48,9 @@ class EntraTokens(TokenProvider):
             raise ConfigError({PROVIDER: [f"{text} 'airflow-kconnect[kafka-azure]'"]}) from error
         own = self.options
         if "client.secret" not in own:
-            return DefaultAzureCredential(
-                managed_identity_client_id=own.get("client.id"),
-                workload_identity_client_id=own.get("client.id"),
-                exclude_interactive_browser_credential=True,
-            )
+            # What is not set must not be given: the environment's AZURE_CLIENT_ID counts then.
+            given = {name: own[key] for name, key in _OF_ENVIRONMENT.items() if own.get(key)}
+            return DefaultAzureCredential(exclude_interactive_browser_credential=True, **given)
         if missing := [key for key in _APPLICATION if not own.get(key)]:
             raise ConfigError({key: ["is not set; an application with a secret needs it"] for key in missing})
         return ClientSecretCredential(*(own[key] for key in _APPLICATION))
