@@ -6,7 +6,6 @@ of each compacted topic, and a cache of records that never change. All of it is 
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import OrderedDict
@@ -152,7 +151,7 @@ class SharedKafka:
         return timestamps
 
 
-_clusters: OrderedDict[str, SharedKafka] = OrderedDict()
+_clusters: OrderedDict[tuple[frozenset[Any], frozenset[Any]], SharedKafka] = OrderedDict()
 _clusters_lock = threading.Lock()
 
 
@@ -164,7 +163,7 @@ def shared_kafka(clients: ClientConfigs, group: str) -> SharedKafka:
     """
     admin = clients.admin() | {"client.id": _CLIENT_ID}
     consumer = clients.consumer(group) | {"client.id": _CLIENT_ID}
-    key = json.dumps([admin, {name: value for name, value in consumer.items() if name != "group.id"}], sort_keys=True)
+    key = frozenset(admin.items()), frozenset((consumer | {"group.id": ""}).items())
     with _clusters_lock:
         shared = _clusters.pop(key, None) or SharedKafka(admin, consumer)
         _clusters[key] = shared

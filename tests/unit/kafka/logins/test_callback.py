@@ -14,6 +14,7 @@ from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.logins import callback
 from airflow_kconnect.kafka.logins.callback import TokenCallback, last_failure, token_config
+from airflow_kconnect.kafka.shared import shared_kafka
 
 WORKER = {"bootstrap.servers": "broker:9098", "kconnect.oauth.provider": "vault", "kconnect.oauth.vault.path": "p-1"}
 
@@ -75,6 +76,11 @@ def test_the_callback_gives_what_the_client_wants() -> None:
 def test_it_reaches_other_processes() -> None:
     found: TokenCallback = pickle.loads(pickle.dumps(token_config(WORKER)["oauth_cb"]))  # noqa: S301
     assert found(None)[0] == "token of p-1"
+
+
+def test_sensors_share_clients_of_one_provider_with_the_same_options_only() -> None:
+    one, same, other = (shared_kafka(ClientConfigs(worker), "g") for worker in (WORKER, WORKER, path("p-2")))
+    assert (same is one, other is one) == (True, False)
 
 
 def test_its_options_are_not_shown() -> None:
