@@ -85,6 +85,8 @@ def login_of(connection: Connection) -> Mapping[str, str]:
 
 def text_of(value: Any) -> str:
     """A JSON value as text in Kafka's configuration format."""
+    if isinstance(value, list):
+        return ",".join(map(text_of, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

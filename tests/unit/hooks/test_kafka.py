@@ -65,6 +65,11 @@ class TestWorkerConfig:
         assert config["sasl.username"] == "user"
         assert config["sasl.password"] == "login-pass-2"
 
+    def test_lists_are_written_as_kafka_reads_them(self, worker_config: Any) -> None:
+        extra = {"bootstrap.servers": "a:9092", "kconnect.oauth.providers.allowed": ["file", "vault"]}
+
+        assert worker_config(extra=extra)["kconnect.oauth.providers.allowed"] == "file,vault"
+
     def test_booleans_are_written_as_kafka_reads_them(self, worker_config: Any) -> None:
         extra = {"bootstrap.servers": "a:9092", "ssl.allow.dn.changes": True}
 
