@@ -64,8 +64,9 @@ class GoogleTokens(TokenProvider):
             else:
                 credentials, _ = google.auth.default(scopes=_SCOPES)
         except GoogleAuthError as error:
-            where = {PROVIDER: [f"is {GCP}, and {error}"]} if file is None else {"credentials.file": [str(error)]}
-            raise ConfigError(where) from error
+            text = ": ".join(map(str, error.args))  # as a tuple it could quote the file
+            where = {PROVIDER: [f"is {GCP}, and {text}"]} if file is None else {"credentials.file": [text]}
+            raise ConfigError(where) from None
         return credentials
 
 
