@@ -241,6 +241,9 @@ def problems_of(keys: Keys, known_hints: Sequence[str], props: Mapping[str, str]
     for key, requirements in ((keys.package, [package] if package else []), (keys.requirements, _others(keys, props))):
         if found := [text for each in requirements if (text := requirement_problem(each))]:
             problems.setdefault(key, []).extend(found)
+    executable = (props.get(keys.executable) or "").strip()
+    if "/" in executable:  # the worker has allowed a package, and no other file
+        problems[keys.executable] = [f"`{executable}` is a path: name a program of the package"]
     file = (props.get(keys.config_file) or "").strip()
     if file and not file.startswith("/"):
         problems[keys.config_file] = [f"`{file}` is not the absolute path of a file"]
