@@ -148,12 +148,10 @@ class Program:
             )
 
     def _ended(self) -> bytes | None:
-        line, self._rest = b"".join(self._rest), []
-        if line.strip():
-            return line
         code = self._process.wait()
-        if code == 0:
-            return None
+        if code == 0:  # what has failed may have left half a line
+            line, self._rest = b"".join(self._rest), []
+            return line if line.strip() else None
         text = f"{self._name} {_fate(code)}"
         said = self.told()
         raise RetriableError(f"{text}: {said}" if said else f"{text}, and has not said why")

@@ -54,7 +54,8 @@ def happen(event: str, n: int, config: dict[str, Any]) -> None:
             say(type="SCHEMA", stream=name_of(config), schema=schema(more=True), key_properties=["n"])
         case "pause":
             time.sleep(0.5)
-        case "killed":
+        case "killed" | "cut-off" as how:
+            os.write(1, b'{"type": "RECORD", "stre' if how == "cut-off" else b"")
             os.kill(os.getpid(), 9)
 
 

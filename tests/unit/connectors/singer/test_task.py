@@ -176,9 +176,10 @@ def test_a_tap_that_hangs_is_ended_with_all_that_it_has_started(tap: Tap) -> Non
     assert running(tap) == []
 
 
-def test_a_tap_that_a_signal_has_ended_is_named_with_it(tap: Tap) -> None:
+@pytest.mark.parametrize("event", ["killed", "cut-off"])
+def test_a_tap_that_a_signal_has_ended_is_named_with_it_even_in_the_middle_of_a_line(tap: Tap, event: str) -> None:
     with pytest.raises(RetriableError, match="was ended by signal 9"):
-        read(tap.props(events={"3": "killed"}))
+        read(tap.props(events={"3": event}))
 
 
 def test_a_schema_that_changes_is_learned_before_its_records(tap: Tap) -> None:
