@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -286,7 +287,7 @@ def _boolean(value: Any) -> bool:
 
 
 def _integer(value: Any) -> int:
-    if isinstance(value, float | Decimal) and value == int(value):
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and -_INT64_MAX <= value <= _INT64_MAX:
         return value
@@ -295,7 +296,10 @@ def _integer(value: Any) -> int:
 
 def _float(value: Any) -> float:
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise Misfit(f"{_shown(value)} is not a number that a double can hold") from None
     raise Misfit(f"{_shown(value)} is not a number")
 
 
