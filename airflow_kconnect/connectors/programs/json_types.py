@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ Write = Callable[[Any], Any]
 
 _SCALE_MAX = 18
 """Of 38 digits that a decimal has in Arrow, so that as many are left before the point."""
+_EXACT = Context(prec=1000, traps=[])
 _DEPTH_MAX = 12
 _INT64_MAX = 2**63 - 1
 
@@ -311,7 +312,7 @@ def _decimal(scale: int) -> Kind:
             number = Decimal(str(value))
         except InvalidOperation:
             raise Misfit(f"{_shown(value)} is not a decimal") from None
-        exponent = number.as_tuple().exponent
+        exponent = number.normalize(_EXACT).as_tuple().exponent  # zeros at the end are no digits too many
         if not isinstance(exponent, int) or -exponent > scale:
             raise Misfit(f"{_shown(value)} has more than {scale} digits after the point")
         return number

@@ -140,6 +140,8 @@ def test_a_schema_without_columns_leaves_rows_as_they_are() -> None:
         ({"type": "integer"}, 5.0, 5),
         ({"type": "number"}, Decimal("1.5"), 1.5),
         ({"type": "number", "multipleOf": 0.01}, Decimal("1.10"), Decimal("1.10")),
+        ({"type": "number", "multipleOf": 1}, Decimal("5.0"), Decimal(5)),
+        ({"type": "number", "multipleOf": 0.01}, Decimal("0.0000"), Decimal(0)),
         ({"type": "string", "format": "singer.decimal", "scale": 2}, "1.1", Decimal("1.1")),
         ({"type": "string", "format": "date-time"}, "2026-01-01T01:00:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)),
         ({"type": "string", "format": "date-time"}, "2026-01-01 00:00:00", datetime(2026, 1, 1, tzinfo=UTC)),
