@@ -80,7 +80,7 @@ class Rows:
 
 def schemaless(stream: str, keys: Sequence[str]) -> Rows:
     """Rows that are written as they are."""
-    return Rows(stream, None, tuple(keys), _same)
+    return Rows(stream, None, tuple(keys), _plain)
 
 
 def rows_of(stream: str, schema: Mapping[str, Any], keys: Sequence[str]) -> Rows:
@@ -269,8 +269,13 @@ def _stated_scale(schema: Mapping[str, Any]) -> int | None:
     return _scale(schema)
 
 
-def _same(value: Any) -> Any:
-    return value
+def _plain(value: Any) -> Any:
+    """As JSON has it: numbers may have been read as decimals because another stream has some."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _text(value: Any) -> str:

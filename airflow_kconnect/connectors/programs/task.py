@@ -215,7 +215,7 @@ class ProgramTask(SourceTask):
         rows = self._rows.get(row.stream)
         if rows is None:
             raise DataError(f"{self.settings.name} has written a record of stream {row.stream} before its schema")
-        value = dict(row.values) if rows.value is None else rows.written(row.values)
+        value = rows.written(row.values) if self._exactly or rows.value is not None else dict(row.values)
         key = {
             name: self._part(rows, row.values if isinstance(value, DataError) else value, name) for name in rows.keys
         }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +71,14 @@ def states(records: list[SourceRecord]) -> dict[int, str]:
     return {record.value["n"]: str(record.source_offset["state"]) for record in records if record.source_offset}
 
 
+def saying(folder: Path, *messages: dict[str, Any], catalog: str = "none") -> dict[str, str]:
+    """The configuration of a tap that writes these messages, and no others."""
+    command = folder / "tap-saying"
+    command.write_text(f"#!{sys.executable}\nprint({chr(10).join(map(json.dumps, messages))!r})\n")
+    command.chmod(0o755)
+    return {"singer.command": str(command), "singer.catalog": catalog}
+
+
 def test_the_last_record_before_a_state_has_it_as_its_offset(tap: Tap) -> None:
     found = states(read(tap.props(size=10)))
     assert found == {9: '{"next":10}', 19: '{"next":20}', 22: '{"next":23}'}
@@ -122,6 +132,20 @@ def test_records_have_the_schema_the_key_and_the_time_that_the_tap_tells(tap: Ta
 def test_without_schemas_records_are_what_the_tap_has_written(tap: Tap) -> None:
     record = read({**tap.props(), "singer.schemas": "none"})[3]
     assert (record.value, record.value_schema) == ({"n": 3, "text": "number 3"}, None)
+
+
+def test_numbers_of_a_stream_without_a_schema_are_json_next_to_decimals_of_another_one(tmp_path: Path) -> None:
+    price = {"type": "object", "properties": {"price": {"type": "number", "multipleOf": 0.01}}}
+    props = saying(
+        tmp_path,
+        {"type": "SCHEMA", "stream": "prices", "schema": price, "key_properties": []},
+        {"type": "SCHEMA", "stream": "free", "schema": {}, "key_properties": ["n"]},
+        {"type": "RECORD", "stream": "free", "record": {"n": 0.5, "all": [{"x": 1.5}]}},
+    )
+    with pytest.raises(NewShapes) as new:
+        list(polls(started(props)))
+    (record,) = polls(started(props, facts=[new.value.facts]))
+    assert json.dumps([record.key, record.value]) == '[{"n": 0.5}, {"n": 0.5, "all": [{"x": 1.5}]}]'
 
 
 def test_what_was_before_the_last_state_is_returned_before_a_tap_that_fails(tap: Tap) -> None:
