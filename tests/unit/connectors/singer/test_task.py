@@ -241,6 +241,12 @@ def test_records_of_streams_that_are_not_wanted_are_left_out_without_a_catalog_t
     assert read({**tap.props(), "singer.catalog": "none", "singer.streams": "!numbers"}) == []
 
 
+def test_streams_of_the_same_name_are_all_selected(tap: Tap) -> None:
+    same = [{"stream": "numbers", "tap_stream_id": f"{schema}-numbers", "schema": {}} for schema in ("a", "b")]
+    read({**tap.props(), "singer.schemas": "none", "singer.catalog": json.dumps({"streams": same})})
+    assert [each.get("selected") for each in tap.seen()["catalog"]["streams"]] == [True, True]
+
+
 def test_a_bound_that_ends_the_run_ends_the_tap(tap: Tap) -> None:
     task = started(tap.props(pause_s=0.2))
     task.poll()
