@@ -70,8 +70,12 @@ class ProgramTask(SourceTask):
     def start(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)
         self.settings = self.settings_of(props)
-        self._wants = cache(self.settings.wants)
+        self._wants = cache(self.wants)
         self._known = KnownRows.of(props[KNOWN_OF_TASK])
+
+    def wants(self, stream: str) -> bool:
+        """Whether the records of a stream are to be passed on."""
+        return self.settings.wants(stream)
 
     def stop(self) -> None:
         """End the program, if a bound has ended the run."""

@@ -247,6 +247,13 @@ def test_streams_of_the_same_name_are_all_selected(tap: Tap) -> None:
     assert [each.get("selected") for each in tap.seen()["catalog"]["streams"]] == [True, True]
 
 
+def test_a_selected_stream_is_read_that_the_tap_calls_otherwise_in_its_messages(tap: Tap) -> None:
+    table = {"stream": "country", "tap_stream_id": "public-country", "schema": {}}
+    props = tap.props(stream="public-country") | {"singer.streams": "country"}
+    records = read(props | {"singer.catalog": json.dumps({"streams": [table]}), "singer.schemas": "none"})
+    assert numbers(records) == list(range(23))
+
+
 def test_a_bound_that_ends_the_run_ends_the_tap(tap: Tap) -> None:
     task = started(tap.props(pause_s=0.2))
     task.poll()
