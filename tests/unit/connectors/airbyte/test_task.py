@@ -154,6 +154,12 @@ def test_streams_are_read_by_their_cursor_unless_a_hint_says_otherwise(source: S
     ]
 
 
+def test_a_stream_that_is_read_as_a_whole_begins_at_its_beginning_in_each_run(source: Source) -> None:
+    props = {**source.props(), "airbyte.hints.numbers": '{"sync_mode": "full_refresh"}'}
+    committed = offsets_of(read(props))
+    assert numbers(read(props, committed)) == list(range(23))
+
+
 @pytest.mark.parametrize(
     ("keys", "text"),
     [
