@@ -225,6 +225,15 @@ def json_file(path: str, key: str) -> dict[str, Any]:
     return found
 
 
+def state_problems(whose: object, offset: Mapping[str, Any]) -> list[str]:
+    """What is wrong with an offset that is to be committed. It is a state, as JSON in a text."""
+    state, others = offset.get("state"), sorted(set(offset) - {"state"})
+    problem = object_problem(state) if isinstance(state, str) else "is missing, or not a text"
+    if problem is None and others:
+        problem = f"is not all: an offset has nothing else, but `{others[0]}`"
+    return [] if problem is None else [f"`state` of {whose}: {problem}"]
+
+
 def topic_of(prefix: str, stream: str) -> str:
     """The topic of a stream."""
     return f"{prefix}{_NO_TOPIC.sub('_', stream)}"

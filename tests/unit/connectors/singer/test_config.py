@@ -159,6 +159,7 @@ def test_a_stream_that_is_read_as_a_whole_is_warned_of(tmp_path: Path) -> None:
         ({"tap": "t"}, {"state": '{"a": 1}'}, None),
         ({"tap": "t"}, {"state": "[1]"}, "`state` of t: is JSON, but not an object"),
         ({"tap": "t"}, {"page": 1}, "`state` of t: is missing, or not a text"),
+        ({"tap": "t"}, {"state": "{}", "page": 1}, "`state` of t: is not all: an offset has nothing else, but `page`"),
         ({"file": "t"}, {"state": "{}"}, "is not of this connector: it needs `tap`"),
     ],
 )
