@@ -95,6 +95,9 @@ class AirbyteSourceTask(ProgramTask):
             stream = state.get("stream") or {}
             value = stream.get("stream_state") or {}
             name = name_of(stream.get("stream_descriptor") or {})
+            if self._is_global:
+                text = f"{self.settings.name} has told states of all streams before, and now tells one of stream {name}"
+                raise DataError(f"{text}: reset its offsets, and it is read from its beginning")
             return Saved(self.scope_of(name), {"state": compact(value)}, resumable=bool(value))
         if not self._is_global:
             raise NewShapes({**new_facts([]), SCOPE: OF_SOURCE})

@@ -11,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.data import INT64_SCHEMA
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.airbyte.source import AirbyteSourceConnector
@@ -115,6 +115,12 @@ def test_a_state_of_all_streams_makes_the_source_one_partition_once_that_is_know
     source.grow(30)
     again = list(polls(started(props, offsets_of(records), [new.value.facts])))
     assert numbers(again) == list(range(23, 30))
+
+
+def test_a_state_of_one_stream_is_not_taken_for_that_of_all_streams(source: Source) -> None:
+    known = {"streams": "{}", "scope": "source"}
+    with pytest.raises(DataError, match="now tells one of stream numbers: reset its offsets"):
+        list(polls(started(source.props(), {}, [known])))
 
 
 @pytest.mark.parametrize(("failure", "kind"), [("config_error", ConfigError), ("transient_error", RetriableError)])
