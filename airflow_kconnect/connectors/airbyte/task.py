@@ -58,7 +58,7 @@ class AirbyteSourceTask(ProgramTask):
         """What the source is to resume from."""
         if self._is_global:
             state = _state_in(self.offset_of(None))
-            return state["data"] if state.get("type") == "LEGACY" else [state] if state else []
+            return state.get("data") or {} if state.get("type") == "LEGACY" else [state] if state else []
         found = []
         for each in self._catalog["streams"]:
             stream = each["stream"]

@@ -123,6 +123,12 @@ def test_a_state_of_one_stream_is_not_taken_for_that_of_all_streams(source: Sour
         list(polls(started(source.props(), {}, [known])))
 
 
+def test_an_old_state_in_which_nothing_is_resumes_at_the_beginning(source: Source) -> None:
+    known, nothing = {"streams": "{}", "scope": "source"}, {"state": '{"type":"LEGACY"}'}
+    offsets: dict[str, Offset] = {partition_identity({"source": "source-numbers"}): nothing}
+    assert numbers(list(polls(started(source.props(states="LEGACY"), offsets, [known])))) == list(range(23))
+
+
 @pytest.mark.parametrize(("failure", "kind"), [("config_error", ConfigError), ("transient_error", RetriableError)])
 def test_an_error_that_the_source_tells_is_that_of_the_run(source: Source, failure: str, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="no access with"):
