@@ -102,7 +102,7 @@ class Program:
 
     def stop(self) -> None:
         """End it, with all that it has started; its files are removed."""
-        if self._process.poll() is None:
+        if self._process.returncode is None:  # it may have ended, and have left others
             kill_tree(self._process.pid, grace_s=0.5)
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:

@@ -200,6 +200,14 @@ def test_a_tap_that_hangs_is_ended_with_all_that_it_has_started(tap: Tap) -> Non
     assert running(tap) == []
 
 
+def test_a_process_that_a_tap_has_left_is_ended_too(tap: Tap) -> None:
+    task = started({**tap.props(events={"3": "leave-a-child"}), "singer.idle.timeout.ms": "1000"})
+    with pytest.raises(RetriableError, match="has written nothing for 1 s and was ended"):
+        list(polls(task))
+    child = int(Path(f"{tap.count_file}.child").read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+
+
 @pytest.mark.parametrize("event", ["killed", "cut-off"])
 def test_a_tap_that_a_signal_has_ended_is_named_with_it_even_in_the_middle_of_a_line(tap: Tap, event: str) -> None:
     with pytest.raises(RetriableError, match="was ended by signal 9"):
