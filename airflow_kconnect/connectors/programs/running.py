@@ -28,6 +28,8 @@ LINE_MAX_BYTES = 64 * 1024 * 1024
 _READ_BYTES = 256 * 1024
 _TAIL_LINES, _TAIL_CHARS = 20, 2000
 _END_S = 10.0
+_OF_THIS_JOB = ("PYTHONPATH", "PYSPARK_GATEWAY_SECRET", "PYTHON_WORKER_FACTORY_SECRET")
+"""A program has an environment of its own, and nothing to say to Spark."""
 _FOLDERS, _LOCK = "kconnect-program-", ".in-use"
 _FRESH_S = 60.0
 """A folder that is younger may be one whose lock is about to be taken."""
@@ -58,7 +60,8 @@ class Program:
         self._folder, self._lock = _private_folder(name, files)
         leashed = [sys.executable, "-I", "-S", leash.__file__, str(self._folder), *command]
         env = {**child_environment(), **(environment or {}), "PYTHONUNBUFFERED": "1"}
-        env.pop("PYTHONPATH", None)  # of this job: a program has an environment of its own
+        for each in _OF_THIS_JOB:
+            env.pop(each, None)
         self._process = subprocess.Popen(
             leashed,
             stdin=subprocess.PIPE,

@@ -237,6 +237,28 @@ def test_its_files_are_private_and_removed(tap: Tap) -> None:
     assert "hush-hush" not in " ".join(seen["argv"])
 
 
+def test_a_tap_gets_no_secrets_of_airflow_and_of_sparks_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = (
+        "AIRFLOW__CORE__FERNET_KEY",
+        "AIRFLOW_CONN_SHOP",
+        "PYSPARK_GATEWAY_SECRET",
+        "PYTHON_WORKER_FACTORY_SECRET",
+    )
+    for name in secrets:
+        monkeypatch.setenv(name, "hush-hush")
+    command = tmp_path / "tap-env"
+    record = '{"type": "RECORD", "stream": "env", "record": dict(os.environ)}'
+    schema = '{"type": "SCHEMA", "stream": "env", "schema": {}, "key_properties": []}'
+    command.write_text(
+        f"#!{sys.executable}\nimport json, os\nfor each in {schema}, {record}: print(json.dumps(each))\n"
+    )
+    command.chmod(0o755)
+    (found,) = read({"singer.command": str(command), "singer.catalog": "none"})
+    assert ("PATH" in found.value, set(secrets) & set(found.value)) == (True, set())
+
+
 def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:
     read(tap.props())
     selected = {
