@@ -35,7 +35,7 @@ _SCALE_MAX = 18
 """Of 38 digits that a decimal has in Arrow, so that as many are left before the point."""
 _EXACT = Context(prec=1000, traps=[])
 _DEPTH_MAX = 12
-_INT64_MAX = 2**63 - 1
+_INT64_END = 2**63
 
 
 class Misfit(Exception):
@@ -295,7 +295,7 @@ def _boolean(value: Any) -> bool:
 def _integer(value: Any) -> int:
     if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and -_INT64_MAX <= value <= _INT64_MAX:
+    if isinstance(value, int) and not isinstance(value, bool) and -_INT64_END <= value < _INT64_END:
         return value
     raise Misfit(f"{_shown(value)} is not an integer of 64 bits")
 

@@ -138,6 +138,7 @@ def test_a_schema_without_columns_leaves_rows_as_they_are() -> None:
     ("schema", "value", "expected"),
     [
         ({"type": "integer"}, 5.0, 5),
+        ({"type": "integer"}, -(2**63), -(2**63)),
         ({"type": "number"}, Decimal("1.5"), 1.5),
         ({"type": "number", "multipleOf": 0.01}, Decimal("1.10"), Decimal("1.10")),
         ({"type": "number", "multipleOf": 1}, Decimal("5.0"), Decimal(5)),
