@@ -53,13 +53,12 @@ class Program:
         *,
         secrets: Secrets,
         idle_s: float,
-        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._name, self._secrets, self._idle_s = name, secrets, idle_s
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
         self._folder, self._lock = _private_folder(name, files)
         leashed = [sys.executable, "-I", "-S", leash.__file__, str(self._folder), *command]
-        env = {**child_environment(), **(environment or {}), "PYTHONUNBUFFERED": "1"}
+        env = {**child_environment(), "PYTHONUNBUFFERED": "1"}
         for each in _OF_THIS_JOB:
             env.pop(each, None)
         self._process = subprocess.Popen(
