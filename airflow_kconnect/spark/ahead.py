@@ -80,6 +80,8 @@ class _ReadAhead:
                     left -= batch.num_rows
                     offsets |= _reached(batch)
                     self._note(batch)
+                    if left <= 0 or time.monotonic() > until_s:
+                        break  # a bound of the task waits for the end of a transaction
                 return
             except ShapesFound as found:
                 self._learn(found.facts)

@@ -9,8 +9,13 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connect.validation.worker_keys import AIRBYTE_SOURCES
-from airflow_kconnect.connectors.json_objects import object_problem
-from airflow_kconnect.connectors.programs.settings import NO_SCHEMAS, Keys, ProgramSettings, program_config
+from airflow_kconnect.connectors.programs.settings import (
+    NO_SCHEMAS,
+    Keys,
+    ProgramSettings,
+    program_config,
+    state_problems,
+)
 
 KEYS = Keys("airbyte", "source")
 CHECK = "airbyte.check"
@@ -46,7 +51,4 @@ def offset_problems(partition: Mapping[str, object], offset: Offset) -> list[str
     if not {"source"} <= set(partition) <= {"source", "stream"}:
         text = f"the source partition {dict(partition)} is not of this connector"
         return [f"{text}: it needs `source`, and `stream` if each stream has a state of its own"]
-    state = offset.get("state")
-    problem = object_problem(state) if isinstance(state, str) else "is missing, or not a text"
-    whose = partition.get("stream", partition["source"])
-    return [f"`state` of {whose}: {problem}"] if problem or set(offset) != {"state"} else []
+    return state_problems(partition.get("stream", partition["source"]), offset)

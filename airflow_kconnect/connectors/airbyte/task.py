@@ -8,8 +8,8 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.task import NewShapes
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connectors.airbyte.catalog import keys_of, name_of
-from airflow_kconnect.connectors.airbyte.settings import settings_of
+from airflow_kconnect.connectors.airbyte.catalog import FULL, keys_of, name_of
+from airflow_kconnect.connectors.airbyte.settings import MODE, settings_of
 from airflow_kconnect.connectors.airbyte.sources import Trouble, started
 from airflow_kconnect.connectors.programs.known import new_facts
 from airflow_kconnect.connectors.programs.messages import Message, Row, Saved, compact
@@ -36,10 +36,15 @@ class AirbyteSourceTask(ProgramTask):
         self._is_global = props[SCOPE_OF_TASK] == OF_SOURCE
         self._secrets = frozenset(json.loads(props[SECRETS_OF_TASK]))
         self._catalog = json.loads(props[CATALOG_OF_TASK])
+        self._whole = {name_of(each["stream"]) for each in self._catalog["streams"] if each[MODE] == FULL}
         self._trouble = Trouble(self.settings)
         for each in self._catalog["streams"]:
             stream = each["stream"]
             self.know(self.described(name_of(stream), stream.get("json_schema") or {}, keys_of(each)).rows)
+
+    def offset_of(self, scope: str | None) -> Offset | None:
+        """A state of the last run may say that a stream is complete: nothing would be read from there."""
+        return self._reached.get(scope) if scope in self._whole else super().offset_of(scope)
 
     def launched(self) -> Program:
         self._trouble = Trouble(self.settings)
@@ -53,7 +58,7 @@ class AirbyteSourceTask(ProgramTask):
         """What the source is to resume from."""
         if self._is_global:
             state = _state_in(self.offset_of(None))
-            return state["data"] if state.get("type") == "LEGACY" else [state] if state else []
+            return state.get("data") or {} if state.get("type") == "LEGACY" else [state] if state else []
         found = []
         for each in self._catalog["streams"]:
             stream = each["stream"]
@@ -90,6 +95,9 @@ class AirbyteSourceTask(ProgramTask):
             stream = state.get("stream") or {}
             value = stream.get("stream_state") or {}
             name = name_of(stream.get("stream_descriptor") or {})
+            if self._is_global:
+                text = f"{self.settings.name} has told states of all streams before, and now tells one of stream {name}"
+                raise DataError(f"{text}: reset its offsets, and it is read from its beginning")
             return Saved(self.scope_of(name), {"state": compact(value)}, resumable=bool(value))
         if not self._is_global:
             raise NewShapes({**new_facts([]), SCOPE: OF_SOURCE})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -32,6 +33,7 @@ log = logging.getLogger("kconnect.source")
 
 _RECORD = ".complete.json"
 _SAY_EVERY_S = 5.0
+_READ = ("-r", "/dev/stdin")
 _LICENCE = "License :: "
 _CAUSES = re.compile(r"(?i)error|no matching|no solution|cause:|could not")
 
@@ -119,11 +121,11 @@ def _install(folder: Path, requirements: Sequence[str]) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     name = package_of(requirements[0])
-    log.info("installing %s into %s", ", ".join(requirements), folder)
+    log.info("installing %s into %s", _without_passwords(", ".join(requirements)), folder)
     began_s = time.monotonic()
     try:
-        for step in _steps(folder, requirements):
-            _run(step, name)
+        for step in _steps(folder):
+            _run(step, name, "\n".join(requirements))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -137,24 +139,26 @@ def _install(folder: Path, requirements: Sequence[str]) -> None:
     log.info("installed %s%s in %.0f s; its licence: %s", name, version, time.monotonic() - began_s, licence)
 
 
-def _steps(folder: Path, requirements: Sequence[str]) -> list[list[str]]:
-    """The commands that make an environment: uv is quickest, and a pip that is there need not be installed again."""
+def _steps(folder: Path) -> list[list[str]]:
+    """The commands that make an environment: uv is quickest, and a pip that is there need not be installed again. They
+    read the requirements from their input: an address may have a login.
+    """
     python, this = str(folder / "bin" / "python"), sys.executable
     if uv := shutil.which("uv"):
         return [
             [uv, "venv", "--python", this, str(folder)],
-            [uv, "pip", "install", "--python", python, *requirements],
+            [uv, "pip", "install", "--python", python, *_READ],
         ]
     options = ["--disable-pip-version-check", "--no-input"]
     if find_spec("pip") is not None:
         return [
             [this, "-m", "venv", "--without-pip", str(folder)],
-            [this, "-m", "pip", "--python", python, "install", *options, *requirements],
+            [this, "-m", "pip", "--python", python, "install", *options, *_READ],
         ]
-    return [[this, "-m", "venv", str(folder)], [python, "-m", "pip", "install", *options, *requirements]]
+    return [[this, "-m", "venv", str(folder)], [python, "-m", "pip", "install", *options, *_READ]]
 
 
-def _run(command: list[str], name: str) -> None:
+def _run(command: list[str], name: str, requirements: str) -> None:
     """Run a step of an installation; its lines are its progress."""
     env = child_environment()
     env.pop("PYTHONPATH", None)
@@ -162,14 +166,17 @@ def _run(command: list[str], name: str) -> None:
     last_s = time.monotonic()
     with subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
         env=env,
     ) as process:
-        assert process.stdout is not None
+        assert process.stdin is not None and process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):  # a step need not read them
+            process.stdin.write(requirements)
+            process.stdin.close()
         for line in map(str.strip, process.stdout):
             if not line:
                 continue

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
@@ -32,8 +33,9 @@ Write = Callable[[Any], Any]
 
 _SCALE_MAX = 18
 """Of 38 digits that a decimal has in Arrow, so that as many are left before the point."""
+_EXACT = Context(prec=1000, traps=[])
 _DEPTH_MAX = 12
-_INT64_MAX = 2**63 - 1
+_INT64_END = 2**63
 
 
 class Misfit(Exception):
@@ -78,7 +80,7 @@ class Rows:
 
 def schemaless(stream: str, keys: Sequence[str]) -> Rows:
     """Rows that are written as they are."""
-    return Rows(stream, None, tuple(keys), _same)
+    return Rows(stream, None, tuple(keys), _plain)
 
 
 def rows_of(stream: str, schema: Mapping[str, Any], keys: Sequence[str]) -> Rows:
@@ -267,8 +269,13 @@ def _stated_scale(schema: Mapping[str, Any]) -> int | None:
     return _scale(schema)
 
 
-def _same(value: Any) -> Any:
-    return value
+def _plain(value: Any) -> Any:
+    """As JSON has it: numbers may have been read as decimals because another stream has some."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _text(value: Any) -> str:
@@ -286,16 +293,19 @@ def _boolean(value: Any) -> bool:
 
 
 def _integer(value: Any) -> int:
-    if isinstance(value, float | Decimal) and value == int(value):
+    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and -_INT64_MAX <= value <= _INT64_MAX:
+    if isinstance(value, int) and not isinstance(value, bool) and -_INT64_END <= value < _INT64_END:
         return value
     raise Misfit(f"{_shown(value)} is not an integer of 64 bits")
 
 
 def _float(value: Any) -> float:
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise Misfit(f"{_shown(value)} is not a number that a double can hold") from None
     raise Misfit(f"{_shown(value)} is not a number")
 
 
@@ -307,7 +317,7 @@ def _decimal(scale: int) -> Kind:
             number = Decimal(str(value))
         except InvalidOperation:
             raise Misfit(f"{_shown(value)} is not a decimal") from None
-        exponent = number.as_tuple().exponent
+        exponent = number.normalize(_EXACT).as_tuple().exponent  # zeros at the end are no digits too many
         if not isinstance(exponent, int) or -exponent > scale:
             raise Misfit(f"{_shown(value)} has more than {scale} digits after the point")
         return number

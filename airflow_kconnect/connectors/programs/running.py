@@ -28,6 +28,8 @@ LINE_MAX_BYTES = 64 * 1024 * 1024
 _READ_BYTES = 256 * 1024
 _TAIL_LINES, _TAIL_CHARS = 20, 2000
 _END_S = 10.0
+_OF_THIS_JOB = ("PYTHONPATH", "PYSPARK_GATEWAY_SECRET", "PYTHON_WORKER_FACTORY_SECRET")
+"""A program has an environment of its own, and nothing to say to Spark."""
 _FOLDERS, _LOCK = "kconnect-program-", ".in-use"
 _FRESH_S = 60.0
 """A folder that is younger may be one whose lock is about to be taken."""
@@ -51,14 +53,14 @@ class Program:
         *,
         secrets: Secrets,
         idle_s: float,
-        environment: Mapping[str, str] | None = None,
     ) -> None:
         self._name, self._secrets, self._idle_s = name, secrets, idle_s
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
         self._folder, self._lock = _private_folder(name, files)
         leashed = [sys.executable, "-I", "-S", leash.__file__, str(self._folder), *command]
-        env = {**child_environment(), **(environment or {}), "PYTHONUNBUFFERED": "1"}
-        env.pop("PYTHONPATH", None)  # of this job: a program has an environment of its own
+        env = {**child_environment(), "PYTHONUNBUFFERED": "1"}
+        for each in _OF_THIS_JOB:
+            env.pop(each, None)
         self._process = subprocess.Popen(
             leashed,
             stdin=subprocess.PIPE,
@@ -102,7 +104,7 @@ class Program:
 
     def stop(self) -> None:
         """End it, with all that it has started; its files are removed."""
-        if self._process.poll() is None:
+        if self._process.returncode is None:  # it may have ended, and have left others
             kill_tree(self._process.pid, grace_s=0.5)
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
@@ -148,12 +150,10 @@ class Program:
             )
 
     def _ended(self) -> bytes | None:
-        line, self._rest = b"".join(self._rest), []
-        if line.strip():
-            return line
         code = self._process.wait()
-        if code == 0:
-            return None
+        if code == 0:  # what has failed may have left half a line
+            line, self._rest = b"".join(self._rest), []
+            return line if line.strip() else None
         text = f"{self._name} {_fate(code)}"
         said = self.told()
         raise RetriableError(f"{text}: {said}" if said else f"{text}, and has not said why")

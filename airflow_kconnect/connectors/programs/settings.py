@@ -225,6 +225,15 @@ def json_file(path: str, key: str) -> dict[str, Any]:
     return found
 
 
+def state_problems(whose: object, offset: Mapping[str, Any]) -> list[str]:
+    """What is wrong with an offset that is to be committed. It is a state, as JSON in a text."""
+    state, others = offset.get("state"), sorted(set(offset) - {"state"})
+    problem = object_problem(state) if isinstance(state, str) else "is missing, or not a text"
+    if problem is None and others:
+        problem = f"is not all: an offset has nothing else, but `{others[0]}`"
+    return [] if problem is None else [f"`state` of {whose}: {problem}"]
+
+
 def topic_of(prefix: str, stream: str) -> str:
     """The topic of a stream."""
     return f"{prefix}{_NO_TOPIC.sub('_', stream)}"
@@ -241,6 +250,9 @@ def problems_of(keys: Keys, known_hints: Sequence[str], props: Mapping[str, str]
     for key, requirements in ((keys.package, [package] if package else []), (keys.requirements, _others(keys, props))):
         if found := [text for each in requirements if (text := requirement_problem(each))]:
             problems.setdefault(key, []).extend(found)
+    executable = (props.get(keys.executable) or "").strip()
+    if "/" in executable:  # the worker has allowed a package, and no other file
+        problems[keys.executable] = [f"`{executable}` is a path: name a program of the package"]
     file = (props.get(keys.config_file) or "").strip()
     if file and not file.startswith("/"):
         problems[keys.config_file] = [f"`{file}` is not the absolute path of a file"]

@@ -70,8 +70,12 @@ class ProgramTask(SourceTask):
     def start(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)
         self.settings = self.settings_of(props)
-        self._wants = cache(self.settings.wants)
+        self._wants = cache(self.wants)
         self._known = KnownRows.of(props[KNOWN_OF_TASK])
+
+    def wants(self, stream: str) -> bool:
+        """Whether the records of a stream are to be passed on."""
+        return self.settings.wants(stream)
 
     def stop(self) -> None:
         """End the program, if a bound has ended the run."""
@@ -215,7 +219,7 @@ class ProgramTask(SourceTask):
         rows = self._rows.get(row.stream)
         if rows is None:
             raise DataError(f"{self.settings.name} has written a record of stream {row.stream} before its schema")
-        value = dict(row.values) if rows.value is None else rows.written(row.values)
+        value = rows.written(row.values) if self._exactly or rows.value is not None else dict(row.values)
         key = {
             name: self._part(rows, row.values if isinstance(value, DataError) else value, name) for name in rows.keys
         }

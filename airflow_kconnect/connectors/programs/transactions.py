@@ -55,11 +55,6 @@ class Transactions:
         """How many records are ready."""
         return len(self._ready)
 
-    @property
-    def waits(self) -> bool:
-        """Whether there are records without a state."""
-        return bool(self._waiting) and self._state is None
-
     def take(self) -> list[SourceRecord]:
         """The records that are ready."""
         taken, self._ready = self._ready, []

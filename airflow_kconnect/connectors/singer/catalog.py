@@ -25,15 +25,15 @@ class Catalog:
         key = settings.keys.catalog
         if not isinstance(streams, list) or not all(isinstance(each, dict) for each in streams):
             raise ConfigError({key: ["is not a catalog of Singer: it has no list `streams`"]})
-        self._streams = {name_of(each): each for each in streams}
-        refuse_unknown_streams(settings, self._streams)
-        for name, stream in self._streams.items():
+        self._streams = [(name_of(each), each) for each in streams]  # two tables may have one name
+        refuse_unknown_streams(settings, {name for name, _ in self._streams})
+        for name, stream in self._streams:
             _apply_hints(stream, settings.hints.get(name, {}))
             _select(stream, settings.wants(name) and _of_stream(stream).get("inclusion") != "unsupported")
 
     def selected(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The streams to read, by their names."""
-        return ((name, each) for name, each in self._streams.items() if each["selected"])
+        return ((name, each) for name, each in self._streams if each["selected"])
 
     def warnings(self) -> list[RunWarning]:
         """Streams that are read as a whole in each run."""

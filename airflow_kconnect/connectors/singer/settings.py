@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.validation.worker_keys import SINGER_TAPS
-from airflow_kconnect.connectors.json_objects import object_problem
-from airflow_kconnect.connectors.programs.settings import Keys, ProgramSettings, program_config
+from airflow_kconnect.connectors.programs.settings import Keys, ProgramSettings, program_config, state_problems
 
 KEYS = Keys("singer", "tap")
 METHOD, REPLICATION_KEY, KEY_COLUMNS = "replication_method", "replication_key", "key_properties"
@@ -33,6 +32,4 @@ def offset_problems(partition: Mapping[str, object], offset: Offset) -> list[str
     """What is wrong with an offset that is to be committed."""
     if set(partition) != {"tap"}:
         return [f"the source partition {dict(partition)} is not of this connector: it needs `tap`"]
-    state = offset.get("state")
-    problem = object_problem(state) if isinstance(state, str) else "is missing, or not a text"
-    return [f"`state` of {partition['tap']}: {problem}"] if problem or set(offset) != {"state"} else []
+    return state_problems(partition["tap"], offset)

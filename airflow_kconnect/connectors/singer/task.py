@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,6 +13,7 @@ from airflow_kconnect.connectors.programs.messages import Message, Row, Saved, c
 from airflow_kconnect.connectors.programs.running import Program
 from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, ProgramSettings
 from airflow_kconnect.connectors.programs.task import Offset, ProgramTask
+from airflow_kconnect.connectors.singer.catalog import name_of
 from airflow_kconnect.connectors.singer.settings import KEY_COLUMNS, settings_of
 from airflow_kconnect.connectors.singer.taps import started
 
@@ -33,6 +35,15 @@ class SingerSourceTask(ProgramTask):
     @classmethod
     def settings_of(cls, props: Mapping[str, str]) -> ProgramSettings:
         return settings_of(props)
+
+    def start(self, props: Mapping[str, str]) -> None:
+        super().start(props)
+        catalog = props.get(CATALOG_OF_TASK)
+        self._named = {name_of(each) for each in json.loads(catalog)["streams"]} if catalog else None
+
+    def wants(self, stream: str) -> bool:
+        """Some taps have other names in messages than in catalogs (`public-orders`): they read what is selected."""
+        return super().wants(stream) or (self._named is not None and stream not in self._named)
 
     def launched(self) -> Program:
         files, arguments = {}, []

@@ -257,9 +257,16 @@ class ChunkedWriter:
         """A row that is not a record cannot be skipped, and need not come after the resume point."""
         stopped = triage(batch, tolerant=True).stopped
         if stopped is not None:
-            if self._tracking.keeps_complete and self._open_since is not None and self._tracking.can_commit():
-                self._commit(done=False)
+            if self._tracking.keeps_complete:
+                self._keep_complete(batch.slice(0, stopped))
             raise error_at(batch, stopped, self._tracking.where(batch, stopped))
+
+    def _keep_complete(self, rows: pa.RecordBatch) -> None:
+        """Commit what can be resumed after, of what is open and the last rows: Spark may pass them on with an error."""
+        if rows.num_rows:
+            self._write_parts(rows)
+        if self._open_since is not None and self._tracking.can_commit():
+            self._commit(done=False)
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:
         triaged = triage(rows, self._settings.errors.tolerant)

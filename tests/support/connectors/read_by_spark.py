@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from airflow_kconnect.connect.connector.task import SourceTask
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.sdk import INT64_SCHEMA, STRING_SCHEMA, Password, Record, RecordShapes, Shape, source, struct
 from tests.support.connectors.shaped_source import Shaped, ShapedSource
 
@@ -88,6 +91,29 @@ class OneShape(ShapedSource):
     """A topic with a schema."""
 
     records = {"points": Shaped(POINT, [{"x": 1}, {"x": 2}])}
+
+
+class OneTransaction(SeveralShapes):
+    """All of its records belong together, and there are more than anyone reads ahead."""
+
+    def commits_at_offsets(self) -> bool:
+        return True
+
+    def task_class(self) -> type[SourceTask]:
+        return _OneTransactionTask
+
+
+class _OneTransactionTask(SourceTask):
+    polls = 0
+
+    def start(self, props: Mapping[str, str]) -> None:
+        self._topic = f"{props['prefix']}points"
+
+    def poll(self) -> Sequence[SourceRecord]:
+        type(self).polls += 1
+        if self.polls > 20:
+            raise DataError("read too far")
+        return [SourceRecord({"id": 0}, None, self._topic, {"x": n}, POINT) for n in range(1000)]
 
 
 class SeveralKeys(OneShape):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -48,13 +49,18 @@ def happen(event: str, n: int, config: dict[str, Any]) -> None:
             sys.exit(1)
         case "hang":
             time.sleep(3600)
+        case "leave-a-child":
+            child = subprocess.Popen(["sleep", "600"])
+            Path(config["count_file"] + ".child").write_text(str(child.pid))
+            sys.exit(0)
         case "junk":
             sys.stdout.write("this is no message\n")
         case "schema":
             say(type="SCHEMA", stream=name_of(config), schema=schema(more=True), key_properties=["n"])
         case "pause":
             time.sleep(0.5)
-        case "killed":
+        case "killed" | "cut-off" as how:
+            os.write(1, b'{"type": "RECORD", "stre' if how == "cut-off" else b"")
             os.kill(os.getpid(), 9)
 
 

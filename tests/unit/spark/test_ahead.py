@@ -76,6 +76,10 @@ def test_a_topic_that_is_not_seen_is_an_error() -> None:
     assert "its first records show none of those topics" in problem("SeveralShapes", prefix="p.", subscribe="other")
 
 
+def test_a_transaction_is_not_read_to_its_end_for_a_schema() -> None:
+    assert found("OneTransaction", prefix="p.", readahead=10).value == POINT
+
+
 def test_keys_have_a_schema_where_they_are_wanted() -> None:
     key = found("orders", includemetadata="true").key
     assert (found("orders").key, key and key.type.value) == (None, "int64")

@@ -11,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.data import INT64_SCHEMA
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.airbyte.source import AirbyteSourceConnector
@@ -117,6 +117,18 @@ def test_a_state_of_all_streams_makes_the_source_one_partition_once_that_is_know
     assert numbers(again) == list(range(23, 30))
 
 
+def test_a_state_of_one_stream_is_not_taken_for_that_of_all_streams(source: Source) -> None:
+    known = {"streams": "{}", "scope": "source"}
+    with pytest.raises(DataError, match="now tells one of stream numbers: reset its offsets"):
+        list(polls(started(source.props(), {}, [known])))
+
+
+def test_an_old_state_in_which_nothing_is_resumes_at_the_beginning(source: Source) -> None:
+    known, nothing = {"streams": "{}", "scope": "source"}, {"state": '{"type":"LEGACY"}'}
+    offsets: dict[str, Offset] = {partition_identity({"source": "source-numbers"}): nothing}
+    assert numbers(list(polls(started(source.props(states="LEGACY"), offsets, [known])))) == list(range(23))
+
+
 @pytest.mark.parametrize(("failure", "kind"), [("config_error", ConfigError), ("transient_error", RetriableError)])
 def test_an_error_that_the_source_tells_is_that_of_the_run(source: Source, failure: str, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="no access with"):
@@ -152,6 +164,12 @@ def test_streams_are_read_by_their_cursor_unless_a_hint_says_otherwise(source: S
     assert connector.run_warnings() == [
         "stream others is read as a whole (full_refresh), so each run writes all of its records again"
     ]
+
+
+def test_a_stream_that_is_read_as_a_whole_begins_at_its_beginning_in_each_run(source: Source) -> None:
+    props = {**source.props(), "airbyte.hints.numbers": '{"sync_mode": "full_refresh"}'}
+    committed = offsets_of(read(props))
+    assert numbers(read(props, committed)) == list(range(23))
 
 
 @pytest.mark.parametrize(

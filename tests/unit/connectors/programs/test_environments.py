@@ -88,6 +88,20 @@ def test_a_package_that_is_not_there_leaves_nothing(cache: Path, tmp_path: Path)
     assert [each.name for each in (cache / "programs").iterdir() if each.is_dir()] == []
 
 
+def test_a_login_in_an_address_is_in_no_log_and_on_no_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    called = tmp_path / "called"
+    uv = tmp_path / "uv"
+    uv.write_text(f'#!/bin/sh\necho "$@" >> {called}\nif [ "$1" = pip ]; then cat; exit 1; fi\n')
+    uv.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(RetriableError, match=r"tap-hello @ https://me:\.\.\.@host") as error:
+        of("tap-hello @ https://me:hush-hush@host/x.whl")
+    assert "hush-hush" not in called.read_text() + caplog.text + str(error.value)
+
+
 def test_another_program_of_the_package_can_be_named(requirement: str) -> None:
     assert of(requirement, "other").command[1].endswith("/bin/other")
 

@@ -33,6 +33,8 @@ def forbidden(allowed: str, **keys: str) -> dict[str, list[str]]:
         ({"singer.command": "tap"}, "singer.command", "`tap` is not an absolute path"),
         ({"singer.tap": "-r file"}, "singer.tap", "`-r file` is not a requirement such as"),
         ({"singer.tap": "t", "singer.requirements": "a, b c"}, "singer.requirements", "`b c` is not a requirement"),
+        ({"singer.tap": "t", "singer.executable": "../x"}, "singer.executable", "`../x` is a path: name a program"),
+        ({"singer.tap": "t", "singer.executable": "/bin/x"}, "singer.executable", "`/bin/x` is a path: name a program"),
         ({"singer.tap": "t", "singer.config.file": "c.json"}, "singer.config.file", "is not the absolute path"),
         ({"singer.tap": "t", "singer.catalog": "{secret"}, "singer.catalog", "is not JSON at line 1, column 2"),
         ({"singer.tap": "t", "singer.catalog": "c.json"}, "singer.catalog", "is neither `discover`, `none`, JSON, nor"),
@@ -157,6 +159,7 @@ def test_a_stream_that_is_read_as_a_whole_is_warned_of(tmp_path: Path) -> None:
         ({"tap": "t"}, {"state": '{"a": 1}'}, None),
         ({"tap": "t"}, {"state": "[1]"}, "`state` of t: is JSON, but not an object"),
         ({"tap": "t"}, {"page": 1}, "`state` of t: is missing, or not a text"),
+        ({"tap": "t"}, {"state": "{}", "page": 1}, "`state` of t: is not all: an offset has nothing else, but `page`"),
         ({"file": "t"}, {"state": "{}"}, "is not of this connector: it needs `tap`"),
     ],
 )

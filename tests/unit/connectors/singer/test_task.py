@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +71,14 @@ def states(records: list[SourceRecord]) -> dict[int, str]:
     return {record.value["n"]: str(record.source_offset["state"]) for record in records if record.source_offset}
 
 
+def saying(folder: Path, *messages: dict[str, Any], catalog: str = "none") -> dict[str, str]:
+    """The configuration of a tap that writes these messages, and no others."""
+    command = folder / "tap-saying"
+    command.write_text(f"#!{sys.executable}\nprint({chr(10).join(map(json.dumps, messages))!r})\n")
+    command.chmod(0o755)
+    return {"singer.command": str(command), "singer.catalog": catalog}
+
+
 def test_the_last_record_before_a_state_has_it_as_its_offset(tap: Tap) -> None:
     found = states(read(tap.props(size=10)))
     assert found == {9: '{"next":10}', 19: '{"next":20}', 22: '{"next":23}'}
@@ -124,6 +134,20 @@ def test_without_schemas_records_are_what_the_tap_has_written(tap: Tap) -> None:
     assert (record.value, record.value_schema) == ({"n": 3, "text": "number 3"}, None)
 
 
+def test_numbers_of_a_stream_without_a_schema_are_json_next_to_decimals_of_another_one(tmp_path: Path) -> None:
+    price = {"type": "object", "properties": {"price": {"type": "number", "multipleOf": 0.01}}}
+    props = saying(
+        tmp_path,
+        {"type": "SCHEMA", "stream": "prices", "schema": price, "key_properties": []},
+        {"type": "SCHEMA", "stream": "free", "schema": {}, "key_properties": ["n"]},
+        {"type": "RECORD", "stream": "free", "record": {"n": 0.5, "all": [{"x": 1.5}]}},
+    )
+    with pytest.raises(NewShapes) as new:
+        list(polls(started(props)))
+    (record,) = polls(started(props, facts=[new.value.facts]))
+    assert json.dumps([record.key, record.value]) == '[{"n": 0.5}, {"n": 0.5, "all": [{"x": 1.5}]}]'
+
+
 def test_what_was_before_the_last_state_is_returned_before_a_tap_that_fails(tap: Tap) -> None:
     found: list[SourceRecord] = []
     with pytest.raises(RetriableError, match="has failed with exit code 1: the service does not answer"):
@@ -176,9 +200,18 @@ def test_a_tap_that_hangs_is_ended_with_all_that_it_has_started(tap: Tap) -> Non
     assert running(tap) == []
 
 
-def test_a_tap_that_a_signal_has_ended_is_named_with_it(tap: Tap) -> None:
+def test_a_process_that_a_tap_has_left_is_ended_too(tap: Tap) -> None:
+    task = started({**tap.props(events={"3": "leave-a-child"}), "singer.idle.timeout.ms": "1000"})
+    with pytest.raises(RetriableError, match="has written nothing for 1 s and was ended"):
+        list(polls(task))
+    child = int(Path(f"{tap.count_file}.child").read_text())
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.parametrize("event", ["killed", "cut-off"])
+def test_a_tap_that_a_signal_has_ended_is_named_with_it_even_in_the_middle_of_a_line(tap: Tap, event: str) -> None:
     with pytest.raises(RetriableError, match="was ended by signal 9"):
-        read(tap.props(events={"3": "killed"}))
+        read(tap.props(events={"3": event}))
 
 
 def test_a_schema_that_changes_is_learned_before_its_records(tap: Tap) -> None:
@@ -204,6 +237,28 @@ def test_its_files_are_private_and_removed(tap: Tap) -> None:
     assert "hush-hush" not in " ".join(seen["argv"])
 
 
+def test_a_tap_gets_no_secrets_of_airflow_and_of_sparks_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = (
+        "AIRFLOW__CORE__FERNET_KEY",
+        "AIRFLOW_CONN_SHOP",
+        "PYSPARK_GATEWAY_SECRET",
+        "PYTHON_WORKER_FACTORY_SECRET",
+    )
+    for name in secrets:
+        monkeypatch.setenv(name, "hush-hush")
+    command = tmp_path / "tap-env"
+    record = '{"type": "RECORD", "stream": "env", "record": dict(os.environ)}'
+    schema = '{"type": "SCHEMA", "stream": "env", "schema": {}, "key_properties": []}'
+    command.write_text(
+        f"#!{sys.executable}\nimport json, os\nfor each in {schema}, {record}: print(json.dumps(each))\n"
+    )
+    command.chmod(0o755)
+    (found,) = read({"singer.command": str(command), "singer.catalog": "none"})
+    assert ("PATH" in found.value, set(secrets) & set(found.value)) == (True, set())
+
+
 def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:
     read(tap.props())
     selected = {
@@ -214,6 +269,19 @@ def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:
 
 def test_records_of_streams_that_are_not_wanted_are_left_out_without_a_catalog_too(tap: Tap) -> None:
     assert read({**tap.props(), "singer.catalog": "none", "singer.streams": "!numbers"}) == []
+
+
+def test_streams_of_the_same_name_are_all_selected(tap: Tap) -> None:
+    same = [{"stream": "numbers", "tap_stream_id": f"{schema}-numbers", "schema": {}} for schema in ("a", "b")]
+    read({**tap.props(), "singer.schemas": "none", "singer.catalog": json.dumps({"streams": same})})
+    assert [each.get("selected") for each in tap.seen()["catalog"]["streams"]] == [True, True]
+
+
+def test_a_selected_stream_is_read_that_the_tap_calls_otherwise_in_its_messages(tap: Tap) -> None:
+    table = {"stream": "country", "tap_stream_id": "public-country", "schema": {}}
+    props = tap.props(stream="public-country") | {"singer.streams": "country"}
+    records = read(props | {"singer.catalog": json.dumps({"streams": [table]}), "singer.schemas": "none"})
+    assert numbers(records) == list(range(23))
 
 
 def test_a_bound_that_ends_the_run_ends_the_tap(tap: Tap) -> None:

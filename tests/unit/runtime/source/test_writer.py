@@ -421,6 +421,14 @@ class TestCommitsAtOffsets:
             )
         assert [what for what in writing.told if what in self.STEPS] == ["begin", "commit"]
 
+    def test_so_is_what_comes_in_one_batch_with_the_error(self) -> None:
+        writing = Writing(poll=True, commits_at_offsets=True, chunk_ms=60_000)
+        rows = (self.P0, '{"n":1}'), (self.P0, None), (None, None)
+        with pytest.raises(RetriableError, match="unavailable"):
+            writing.write(polled(*rows, error=error_cell(RetriableError("unavailable"))))
+        steps = [what if what in self.STEPS else "record" for what in writing.told]
+        assert steps == ["begin", "record", "commit", "begin", "record", "abort"]
+
     def test_what_is_not_complete_is_not(self) -> None:
         writing = Writing(poll=True, commits_at_offsets=True, chunk_ms=60_000)
         with pytest.raises(RetriableError, match="unavailable"):
