@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +149,8 @@ def _steps(folder: Path) -> list[list[str]]:
             [uv, "pip", "install", "--python", python, *_READ],
         ]
     options = ["--disable-pip-version-check", "--no-input"]
-    if find_spec("pip") is not None:
+    # Not by `find_spec`: setuptools, if it is imported afterwards, would take that for pip's own import, and fail.
+    if any(distributions(name="pip")):
         return [
             [this, "-m", "venv", "--without-pip", str(folder)],
             [this, "-m", "pip", "--python", python, "install", *options, *_READ],
