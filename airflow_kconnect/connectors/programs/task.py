@@ -130,21 +130,22 @@ class ProgramTask(SourceTask):
 
     def _read(self) -> None:
         """Read for a moment."""
-        until = time.monotonic() + _POLL_S
+        silent = False
         try:
             if self.program is None:
                 self.program = self.launched()
+            until = time.monotonic() + _POLL_S
             while not self._new and time.monotonic() < until and self._ready < _POLL_RECORDS:
                 line = self.program.line(_POLL_S)
                 if line is None:
                     self._end()
                     return
-                if not line:
+                if silent := not line:
                     break
                 self._take(line)
             if self._new:
                 self._look_ahead(self.program)
-            elif not line:
+            elif silent:
                 self._release()  # nothing follows for now
         except Exception as error:
             self._failure = self.explained(error)

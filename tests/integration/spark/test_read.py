@@ -242,7 +242,8 @@ class TestErrors:
 
     def test_writing_says_what_to_do(self, spark: SparkSession) -> None:
         register(spark)
-        writer = spark.range(1).write.format("kconnect").mode("append")
+        # Of this session, whichever was active: it is the one that Spark asks for the name.
+        writer = spark.createDataFrame([(1,)], "id long").write.format("kconnect").mode("append")
         assert 'write with format("kafka")' in failure(writer.save)
 
     def test_streaming_says_what_to_do(self, spark: SparkSession, tmp_path: Path) -> None:

@@ -7,12 +7,19 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.control.plugins import catalogue
 from airflow_kconnect.control.plugins.forms import connector_classes, with_form
 
 WORKER = {"bootstrap.servers": "localhost:9092"}
 JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
 SINK = "io.confluent.connect.jdbc.JdbcSinkConnector"
+
+
+@pytest.fixture(autouse=True)
+def installed_plugins() -> None:
+    """Without those of files that other tests have named."""
+    registry.cache_clear()
 
 
 def entries(plugin: str, **config: str) -> dict[str, dict[str, Any]]:
