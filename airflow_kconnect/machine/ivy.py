@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -10,8 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -20,6 +18,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.machine import network
 from airflow_kconnect.machine.cache import CURE, cache_folder
 from airflow_kconnect.machine.errors import SetupError, disk_full, readable_os_errors
+from airflow_kconnect.machine.file_lock import locked
 from airflow_kconnect.machine.java import Java, java_environment
 from airflow_kconnect.machine.spark_home import spark_home
 
@@ -57,7 +56,7 @@ def resolve(
     say = progress or (lambda message: None)
     with readable_os_errors(cache, CURE):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(cache / ".lock", say):
+        with locked(cache / ".lock", lambda: say("Waiting for another process that is downloading")):
             if not (folder / _MARKER).is_file():
                 _download(coordinates, java, cache, folder, say)
     return folder
@@ -72,17 +71,6 @@ def _folder_name(coordinates: Sequence[str]) -> str:
     digest = hashlib.sha256("\n".join(coordinates).encode()).hexdigest()[:8]
     _, artifact, *_, version = coordinates[0].split(":")
     return f"{artifact}-{version}-{digest}"
-
-
-@contextmanager
-def _locked(path: Path, say: Progress) -> Iterator[None]:
-    with path.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("Waiting for another process that is downloading")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path, say: Progress) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import logging
@@ -13,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -27,6 +25,7 @@ from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.secret_keys import passwords_in
 from airflow_kconnect.machine.errors import readable_os_errors
+from airflow_kconnect.machine.file_lock import locked
 
 log = logging.getLogger("kconnect.source")
 
@@ -76,30 +75,20 @@ def installed(requirements: Sequence[str], *, executable: str | None, key: str) 
     :raises ConfigError: there is no such package, or no such program in it.
     :raises RetriableError: it could not be fetched, or the disk is full.
     """
-    cache = cache_folder()
+    cache, name = cache_folder(), package_of(requirements[0])
     folder = cache / "programs" / _folder_name(requirements)
     with readable_os_errors(cache, CURE):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.with_name(f"{folder.name}.lock"), package_of(requirements[0])):
+        lock = folder.with_name(f"{folder.name}.lock")
+        with locked(lock, lambda: log.info("waiting for another process that is installing %s", name)):
             if not _is_complete(folder):
                 _install(folder, requirements)
-    return _program(folder, package_of(requirements[0]), executable, key)
+    return _program(folder, name, executable, key)
 
 
 def _folder_name(requirements: Sequence[str]) -> str:
     wanted = "\n".join([sys.version, *requirements])
     return f"{package_of(requirements[0])}-{hashlib.sha256(wanted.encode()).hexdigest()[:12]}"
-
-
-@contextmanager
-def _locked(path: Path, name: str) -> Iterator[None]:
-    with path.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            log.info("waiting for another process that is installing %s", name)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _is_complete(folder: Path) -> bool:
