@@ -43,6 +43,13 @@ def aws_session(login: AwsLogin, client_arguments: Callable[[str | None], dict[s
     return session if login.role_arn is None else _as_role(session, login, client_arguments)
 
 
+def unreachable() -> tuple[type[Exception], ...]:
+    """The errors of botocore which say that something did not answer: AWS, or what gives credentials for it."""
+    from botocore.exceptions import ConnectionError, CredentialRetrievalError, HTTPClientError, MetadataRetrievalError
+
+    return ConnectionError, CredentialRetrievalError, HTTPClientError, MetadataRetrievalError
+
+
 def safe_text(error: Any) -> str:
     """The text of an error of botocore for people, without what was to be sent."""
     from botocore.exceptions import HTTPClientError

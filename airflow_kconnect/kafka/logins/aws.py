@@ -16,7 +16,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
 from airflow_kconnect.connect.validation.oauth_keys import AWS, PREFIX, PROVIDER
-from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text, unreachable
 
 _LIFE_S = 900
 """What MSK accepts at most."""
@@ -74,21 +74,13 @@ class MskIamTokens(TokenProvider):
     def _explained(self) -> Iterator[None]:
         """Errors of botocore as ours: what it says, and what to do."""
         try:
-            from botocore.exceptions import (
-                BotoCoreError,
-                ClientError,
-                ConnectionError,
-                CredentialRetrievalError,
-                HTTPClientError,
-                MetadataRetrievalError,
-                NoCredentialsError,
-            )
+            from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
         except ModuleNotFoundError as error:
             text = f"is {AWS}, and the Python package `botocore` is missing: pip install 'airflow-kconnect[kafka-aws]'"
             raise ConfigError({PROVIDER: [text]}) from error
         try:
             yield
-        except (ConnectionError, CredentialRetrievalError, HTTPClientError, MetadataRetrievalError) as error:
+        except unreachable() as error:
             raise RetriableError(f"AWS gives no credentials for Kafka: {safe_text(error)}") from None
         except ClientError as error:
             raise self._refused(error) from error

@@ -32,9 +32,7 @@ def _store(java: Mapping[str, str], store: str, prefix: str, types: tuple[str, .
     kind, keys = store_type(java, store), f"{prefix}ssl.{store}."
     if kind is None or kind not in types:
         return None
-    found = Store(java[f"ssl.{store}.location"], kind, keys, java.get(f"ssl.{store}.password"))
-    found.pem()  # says that it is PEM, if it is
-    return found
+    return Store(java[f"ssl.{store}.location"], kind, keys, java.get(f"ssl.{store}.password"))
 
 
 def _version(store: Store) -> float | None:
@@ -45,11 +43,13 @@ def _version(store: Store) -> float | None:
 
 @lru_cache(maxsize=8)
 def _authorities(store: Store, version: float | None) -> str:
+    store.pem()  # says that it is PEM, if it is
     return store.authorities()
 
 
 @lru_cache(maxsize=8)
 def _identity(store: Store, key_password: str | None, version: float | None) -> Mapping[str, str]:
+    store.pem()
     protect = secrets.token_urlsafe()
     key, end, certificates = (
         store.identity(key_password, protect).decode().partition("-----END ENCRYPTED PRIVATE KEY-----\n")

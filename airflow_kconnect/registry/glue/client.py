@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, in_one_line
-from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text
+from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text, unreachable
 from airflow_kconnect.registry.glue import keys
 from airflow_kconnect.registry.schema import RegisteredSchema, Schemas, UnknownSchemaError
 from airflow_kconnect.registry.wire import SchemaName
@@ -207,11 +207,7 @@ class GlueRegistry(Schemas):
             from botocore.exceptions import (
                 BotoCoreError,
                 ClientError,
-                ConnectionError,
-                CredentialRetrievalError,
-                HTTPClientError,
                 InvalidRegionError,
-                MetadataRetrievalError,
                 NoCredentialsError,
                 NoRegionError,
             )
@@ -219,7 +215,7 @@ class GlueRegistry(Schemas):
             raise ConfigError({self._prefix.rstrip("."): [_NO_BOTOCORE]}) from error
         try:
             yield
-        except (ConnectionError, HTTPClientError, CredentialRetrievalError, MetadataRetrievalError) as error:
+        except unreachable() as error:
             raise self._unavailable(what, safe_text(error)) from None  # its text may have a login
         except ClientError as error:
             raise self._answered(what, error) from error

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -43,7 +44,7 @@ def module(name: str) -> ModuleType:
     return found
 
 
-class Store:
+class Store(ABC):
     """Where an example writes.
 
     :ivar example: its file. :ivar connector: its class.
@@ -52,15 +53,17 @@ class Store:
     example: ClassVar[str]
     connector: ClassVar[str]
 
+    @abstractmethod
     def config(self) -> dict[str, str]:
-        raise NotImplementedError
+        """Keys of the connector."""
 
+    @abstractmethod
     def documents(self, topic: str) -> dict[str, dict[str, Any]]:
         """By their ids."""
-        raise NotImplementedError
 
+    @abstractmethod
     def remove(self) -> None:
-        raise NotImplementedError
+        """End its server."""
 
 
 class Mongo(Store):

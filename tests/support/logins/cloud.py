@@ -6,19 +6,19 @@ It remembers what it has given out, and tells the broker of `logins.broker` abou
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+
+from tests.support.http_server import Answer, Request, http_server
 
 AUDIENCE = "kafka"
 IDENTITY_HEADER = "identity-header"
@@ -106,30 +106,13 @@ class Cloud:
 def cloud() -> Iterator[Cloud]:
     """A server on the loopback address, for as long as the block."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-            parts = urlsplit(self.path)
-            query = {key: values[0] for key, values in parse_qs(f"{parts.query}&{body}").items()}
-            status, text = found.answer(parts.path, query, dict(self.headers.items()))
-            self.send_response(status)
-            self.send_header("Content-Type", "text/xml" if text.startswith("<") else "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
+    def answer(request: Request) -> Answer:
+        parts = urlsplit(request.path)
+        query = {key: values[0] for key, values in parse_qs(f"{parts.query}&{request.body.decode()}").items()}
+        status, text = found.answer(parts.path, query, request.headers)
+        kind = "text/xml" if text.startswith("<") else "application/json"
+        return Answer(status, {"Content-Type": kind}, text.encode())
 
-        do_GET = do_POST = _answer
-
-        def log_message(self, *args: object) -> None:
-            """Not on the output of tests."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found = Cloud(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with http_server(answer=answer) as server:
+        found = Cloud(server.url)
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
