@@ -8,7 +8,7 @@ remembers the version of a deleted document for a minute only (`index.gc_deletes
 document was deleted must have its tombstone, too.
 
 A topic that was deleted and created again has small offsets, and an index that remembers larger ones refuses its
-records: delete the index first, or rename the topic by the transformation RegexRouter. The log warns of refused records.
+records, of which the log warns: delete the index first, or rename the topic by the transformation RegexRouter.
 """
 
 from __future__ import annotations

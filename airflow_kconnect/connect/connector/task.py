@@ -161,8 +161,8 @@ class SinkTaskContext:
 
     What it asks for is done after the call of the task has returned.
 
-    :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect; `report`
-        does without it, too.
+    :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect;
+        `report` does without it, too.
     :param requests: what the task has asked for; it is the run that reads it.
     """
 
@@ -172,7 +172,7 @@ class SinkTaskContext:
     requests: SinkRequests = field(default_factory=SinkRequests, repr=False, compare=False)
 
     def report(self, record: SinkRecord, error: Exception) -> None:
-        """Set aside a record of the current `SinkTask.put` that cannot be written, as `ErrantRecordReporter.report` does.
+        """Set aside a record of the current `SinkTask.put` that cannot be written, see `ErrantRecordReporter.report`.
 
         :raises DataError: ``errors.tolerance`` is ``none``, or there is no reporter: it ends the run and names the
             record.
@@ -181,7 +181,7 @@ class SinkTaskContext:
             text = str(error) if isinstance(error, ConnectError) else named(error)
             cure = "`errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such records aside"
             place = f"{record.read_topic}-{record.partition}@{record.kafka_offset}"
-            raise DataError(f"{place}: {text}. {cure}") from error
+            raise DataError(f"bad record at {place}: {text}. {cure}") from error
         self.errant_record_reporter.report(record, error)
 
     def pause(self, *partitions: TopicPartition) -> None:

@@ -219,7 +219,9 @@ def refuse_shared_topics(settings: ProgramSettings, streams: Iterable[str]) -> N
     for stream in streams:
         topic = topic_of(settings.topic_prefix, stream)
         if (other := names.setdefault(topic, stream)) != stream:
-            text = f"streams `{other}` and `{stream}` would both go to topic {topic}: leave one of them out, and read it"
+            text = (
+                f"streams `{other}` and `{stream}` would both go to topic {topic}: leave one of them out, and read it"
+            )
             raise ConfigError({settings.keys.streams: [f"{text} by another connector, with another `{PREFIX}`"]})
 
 

@@ -30,5 +30,6 @@ def test_without_a_reporter_it_ends_the_run_with_its_place_in_kafka(error: Excep
     with pytest.raises(DataError) as ended:
         SinkTaskContext({}).report(RECORD, error)
     assert str(ended.value) == (
-        f"orders-3@7: {text}. `errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such records aside"
+        f"bad record at orders-3@7: {text}. `errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such "
+        "records aside"
     )

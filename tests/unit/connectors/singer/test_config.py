@@ -133,9 +133,11 @@ def test_a_stream_that_the_tap_does_not_have_is_named_with_those_that_it_has(tmp
     }
 
 
+TWINS = '{"streams": [{"stream": "sales orders", "schema": {}}, {"stream": "sales_orders", "schema": {}}]}'
+
+
 def test_streams_that_would_share_a_topic_are_both_named() -> None:
-    streams = [{"stream": name, "schema": {}} for name in ("sales orders", "sales_orders")]
-    catalog = {"singer.catalog": json.dumps({"streams": streams})}
+    catalog = {"singer.catalog": TWINS}
     with pytest.raises(ConfigError) as error:
         SingerSourceConnector({"singer.command": "/tap", "topic.prefix": "crm.", **catalog}).check()
     assert error.value.errors["singer.streams"] == [
@@ -145,8 +147,7 @@ def test_streams_that_would_share_a_topic_are_both_named() -> None:
 
 
 def test_a_stream_that_is_left_out_shares_no_topic() -> None:
-    streams = [{"stream": name, "schema": {}} for name in ("sales orders", "sales_orders")]
-    catalog = {"singer.catalog": json.dumps({"streams": streams}), "singer.streams": "!sales_orders"}
+    catalog = {"singer.catalog": TWINS, "singer.streams": "!sales_orders"}
     SingerSourceConnector({"singer.command": "/tap", **catalog}).check()
 
 

@@ -121,7 +121,9 @@ def test_a_tap_without_states_has_an_offset_at_its_end(tap: Tap) -> None:
 
 
 def test_streams_that_share_a_topic_end_the_run_where_no_catalog_has_told_of_them(tmp_path: Path) -> None:
-    schemas = [{"type": "SCHEMA", "stream": name, "schema": {}, "key_properties": []} for name in ("a b", "a_b")]
+    schemas: list[dict[str, Any]] = [
+        {"type": "SCHEMA", "stream": name, "schema": {}, "key_properties": []} for name in ("a b", "a_b")
+    ]
     with pytest.raises(ConfigError, match=r"streams `a b` and `a_b` would both go to topic a_b"):
         read(saying(tmp_path, *schemas))
 
