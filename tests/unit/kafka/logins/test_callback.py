@@ -101,6 +101,12 @@ def test_a_wrong_option_is_named_with_its_whole_key() -> None:
     assert caught.value.errors == {"kconnect.oauth.vault.path": ["is bad"]}
 
 
+def test_a_machine_without_the_package_of_the_provider_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callback, "installed", dict)
+    with pytest.raises(ConfigError, match="is vault, which no package on this machine has: install it"):
+        token_config(WORKER)
+
+
 def test_any_other_exception_may_pass() -> None:
     with pytest.raises(
         RetriableError, match=r"`kconnect\.oauth\.provider` vault gave no token: OSError: no connection"
