@@ -189,7 +189,7 @@ class TestSdist:
         "name",
         [
             *("provider.yaml", "SECURITY.md", "NOTICE", "Makefile", "constraints.txt", "constraints-lowest.txt"),
-            "CONTRIBUTING.md",
+            *("CONTRIBUTING.md", "mkdocs.yml", ".ci/run", ".github/workflows/checks.yml"),
             *("docker/compose.yaml", "dags/example_file_pipeline.py", "tests/conftest.py", "tests/golden/smt.jsonl"),
         ],
     )
