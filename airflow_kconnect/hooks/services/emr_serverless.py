@@ -100,7 +100,7 @@ class EmrServerless(SparkService):
 
     @contextmanager
     def _asked(self) -> Iterator[Any]:
-        """The client of the provider's hook; what AWS answers with is told in our errors."""
+        """The client of the provider's hook; errors of AWS become ours."""
         try:
             from airflow.providers.amazon.aws.hooks.emr import EmrServerlessHook
         except ImportError as error:
