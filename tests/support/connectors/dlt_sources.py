@@ -102,7 +102,7 @@ def typed(more: str = "") -> Iterator[dict[str, Any]]:
 )
 def frame(as_rows: bool = False) -> Iterator[Any]:
     """A frame of pandas, in whose second row nothing is known."""
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
     at = pd.to_datetime(["2026-01-01T00:00:00Z", None])
     found = pd.DataFrame({"n": [1.0, None], "at": at, "name": pd.Series(["a", float("nan")], dtype="object")})
