@@ -1,4 +1,4 @@
-"""A path is slower if that is more than chance: in the median by a tenth, and in each round."""
+"""A path is slower if that is more than chance: by more than 15 % in the median, and in each round."""
 
 from __future__ import annotations
 
