@@ -21,6 +21,8 @@ OWN = {
     GCP: "airflow_kconnect.kafka.logins.gcp:GoogleTokens",
 }
 """Providers of this package: name -> class."""
+_OTHER_LOGINS = ("sasl.oauthbearer.method", "sasl.jaas.config", "sasl.username", "sasl.password")
+"""librdkafka would ignore them, and Java's clients of hosted connectors would log in by them."""
 
 
 def define_oauth_keys(definition: ConfigDef) -> None:
@@ -95,9 +97,8 @@ def provider_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
         errors["sasl.mechanism"] = [f"is {mechanism}, but `{PROVIDER}` gives tokens: remove one of them"]
     if (protocol := worker.get("security.protocol", "SASL_SSL")).upper() not in ("SASL_SSL", "SASL_PLAINTEXT"):
         errors["security.protocol"] = [f"is {protocol}; a login by `{PROVIDER}` needs SASL_SSL"]
-    if "sasl.oauthbearer.method" in worker:
-        errors["sasl.oauthbearer.method"] = [f"has no effect with `{PROVIDER}`: remove one of them"]
-    return errors
+    others = {key: [f"is another login than that by `{PROVIDER}`: remove one of them"] for key in _OTHER_LOGINS}
+    return errors | {key: messages for key, messages in others.items() if key in worker}
 
 
 def _misspelt(name: str, worker: Mapping[str, str]) -> dict[str, list[str]]:

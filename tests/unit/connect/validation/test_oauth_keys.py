@@ -58,6 +58,12 @@ def test_other_logins_beside_it_are_errors_all_at_once() -> None:
     assert set(found) == {"sasl.mechanism", "security.protocol", "sasl.oauthbearer.method"}
 
 
+def test_a_password_that_is_left_over_is_an_error_since_javas_clients_would_log_in_by_it() -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    found = errors(**{PROVIDER: "gcp", "sasl.jaas.config": f'{module} required username="a" password="b";'})
+    assert found == {"sasl.jaas.config": [f"is another login than that by `{PROVIDER}`: remove one of them"]}
+
+
 def test_options_of_a_provider_that_is_not_chosen_are_not_given_to_it() -> None:
     assert options_of("gcp", {**BROKERS, "kconnect.oauth.azure.client.secret": "x"}) == BROKERS
 

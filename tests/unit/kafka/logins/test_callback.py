@@ -15,6 +15,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.logins import callback
 from airflow_kconnect.kafka.logins.callback import TokenCallback, last_failure, token_config
 from airflow_kconnect.kafka.shared import shared_kafka
+from tests.support.logins.providers import provide
 
 WORKER = {"bootstrap.servers": "broker:9098", "kconnect.oauth.provider": "vault", "kconnect.oauth.vault.path": "p-1"}
 
@@ -36,18 +37,10 @@ class Vault(TokenProvider):
         return Token(f"token of {self.options['path']}", time.time() + 60, "etl", {"logicalCluster": "lkc-1"})
 
 
-class _Entry:
-    def load(self) -> type[TokenProvider]:
-        return Vault
-
-
 @pytest.fixture(autouse=True)
 def vault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callback, "installed", lambda: {"vault": _Entry()})
     monkeypatch.setattr(confluent_kafka, "__version__", "2.13.0")  # no client is made here
-    callback._provider.cache_clear()
-    callback._prove.cache_clear()
-    callback._failures.clear()
+    provide(monkeypatch, "vault", Vault)
 
 
 def path(text: str) -> dict[str, str]:
