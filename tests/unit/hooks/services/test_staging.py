@@ -35,9 +35,7 @@ def test_a_file_for_all_jobs_is_put_there_once(staging: Staging, spec: Path, tmp
     assert Path(address.removeprefix("file://")).stat().st_ino == first
 
 
-@pytest.mark.parametrize(
-    ("folder", "address"), [("/data/k", "file:///data/k"), ("s3a://bucket/k/", "s3a://bucket/k")]
-)
+@pytest.mark.parametrize(("folder", "address"), [("/data/k", "file:///data/k"), ("s3a://bucket/k/", "s3a://bucket/k")])
 def test_a_job_finds_a_mailbox_by_the_scheme_that_was_written(folder: str, address: str) -> None:
     assert Staging.of(folder, None).mailbox("1") == f"{address}/runs/1"
 
