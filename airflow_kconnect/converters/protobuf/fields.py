@@ -110,6 +110,8 @@ def has_optional_keyword(field: Any) -> bool:
 
 def is_nullable(field: Any, settings: ProtobufSettings) -> bool:
     """Whether a single value that is not set is null (``setStructField``)."""
+    if settings.as_amazon:
+        return has_optional_keyword(field)
     if settings.generate_struct_for_nulls:
         return False
     if kind(field) == "message":

@@ -143,10 +143,10 @@ def _wrong(raw: Column, known: KnownMessages) -> Column:
     """What is wrong with a message whose payload is not looked at."""
     from pyspark.sql import functions as F
 
-    framed = [_begins(raw, framing.magic) & (F.octet_length(raw) >= framing.size) for framing in known.framings]
+    framed = [_begins(raw, framing.magic) & (F.octet_length(raw) >= framing.size) for framing in known.forms]
     has_name = reduce(lambda one, other: one | other, framed)
     problem: Column = F.when(raw.isNotNull() & ~has_name, F.lit(known.unknown))
-    if ID in known.framings:
+    if ID in known.forms:
         negative = _begins(raw, ID.magic) & (F.substring(raw, 2, 1) >= F.lit(_NEGATIVE))
         problem = problem.when(negative, F.lit(NEGATIVE_ID))
     for schema in known:
@@ -182,13 +182,13 @@ def _decoded(raw: Column, parser: ShapeParser, here: Mapping[int, Column]) -> Co
 def _selection(raw: Column, known: KnownMessages) -> Column:
     """The problems of messages that select no type within their schema."""
 
-    form, framings = known.form, known.framings
+    forms = known.forms
 
     def run(messages: pa.Array) -> pa.Array:
         import pyarrow as pa
 
         rows = messages.to_pylist()
-        problems = (None if message is None else selection_problem(form, message, framings) for message in rows)
+        problems = (None if message is None else selection_problem(forms, message) for message in rows)
         return pa.array(problems, pa.string())
 
     return arrow_function(run, "string")(raw)
