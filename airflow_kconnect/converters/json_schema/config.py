@@ -120,7 +120,7 @@ def _check_dropped(name: str, value: Any) -> None:
 class JsonSchemaSettings:
     """Values of the keys: each field is the key of that name.
 
-    :param nulls_left_out: whether a null is no member of an object; of Amazon's converter.
+    :param nulls_left_out: whether members that are null are not written; of Amazon's converter.
     """
 
     generalized_sum_type_support: bool = False

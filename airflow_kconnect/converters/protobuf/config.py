@@ -84,7 +84,7 @@ def protobuf_config() -> ConfigDef:
 class ProtobufSettings:
     """Values of the keys: each field is the key of that name.
 
-    :param as_amazon: what is not set is null only with the label `optional`, and a oneof is never null.
+    :param as_amazon: what is not set is null only with the label `optional`, or if it is a date; a oneof is never null.
     """
 
     generalized_sum_type_support: bool = False

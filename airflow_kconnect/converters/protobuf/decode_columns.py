@@ -109,11 +109,7 @@ def _absent(field: Any, schema: ConnectSchema, settings: ProtobufSettings, value
     if fields.is_nullable(field, settings):
         return pa.scalar(None, type_)
     if fields.kind(field) == "message":
-        empty = Cursor(pa.array([_NO_BYTES], pa.binary()))
-        value = values(empty, np.array([0]))
-        if empty.left.any():  # such as a date, which has no day then
-            raise Unsure
-        return value[0]
+        return values(Cursor(pa.array([_NO_BYTES], pa.binary())), np.array([0]))[0]
     default = field.default_value
     if fields.kind(field) == "enum" and schema.type is SchemaType.STRING:
         default = field.enum_type.values_by_number[default].name

@@ -259,7 +259,9 @@ def _decimals_in_billionths(messages: list[Any], column: pa.Array) -> None:
         units = int(value)
         fraction = (value - units).scaleb(GLUE_DIGITS)
         if fraction != int(fraction):
-            raise DataError(f"Decimal has more than {GLUE_DIGITS} digits after the point, which Amazon's message lacks")
+            raise DataError(
+                f"Decimal has more than {GLUE_DIGITS} digits after the point, which Amazon's message cannot hold"
+            )
         message.units, message.fraction = units, int(fraction)
         _, digits, exponent = value.as_tuple()
         message.precision, message.scale = len(str(int("".join(map(str, digits))))), -int(exponent)

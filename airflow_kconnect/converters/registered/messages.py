@@ -8,10 +8,10 @@ from uuid import UUID
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.registered.compression import Inflating
+from airflow_kconnect.converters.registered.compression import Inflating, inflated_message
 from airflow_kconnect.converters.registered.format import Format, PayloadDecoder
 from airflow_kconnect.registry.schema import Schemas
-from airflow_kconnect.registry.wire import Framing, SchemaName, framing_of, schema_name
+from airflow_kconnect.registry.wire import GLUE, Framing, SchemaName, framing_of, schema_name
 
 UNKNOWN_MAGIC_BYTE = "Unknown magic byte!"
 NEGATIVE_ID = "Error retrieving the schema of a negative id: no registry has one"
@@ -43,6 +43,8 @@ class KnownMessages:
     def __init__(self, forms: Mapping[Framing, Format], registry: Schemas, unknown: str = UNKNOWN_MAGIC_BYTE) -> None:
         self.forms, self._registry, self.unknown = forms, registry, unknown
         self._by_prefix: dict[bytes, KnownSchema] = {}
+        self.compressed = False
+        """Whether there were messages whose type is selected within what is compressed."""
         self.careful = False
         """Whether there were payloads that could not be decoded: those that come are decoded again, for errors."""
         self.unselectable = False
@@ -68,8 +70,11 @@ class KnownMessages:
         name = None if framing is None else schema_name(message, framing)
         if framing is None or name is None:
             return None
-        payload = message[framing.size :]
+        if _hides_type(framing, self.forms):
+            self.compressed = True
         try:
+            message, framing = _shown(message, framing, self.forms)
+            payload = message[framing.size :]
             prefix = message[: framing.size] + self.forms[framing].selector(payload)
         except DataError:
             self.unselectable = True
@@ -100,10 +105,21 @@ def selection_problem(forms: Mapping[Framing, Format], message: bytes) -> str | 
     if framing is None or schema_name(message, framing) is None:
         return None
     try:
+        message, framing = _shown(message, framing, forms)
         forms[framing].selector(message[framing.size :])
     except DataError as error:
         return str(error)
     return None
+
+
+def _hides_type(framing: Framing, forms: Mapping[Framing, Format]) -> bool:
+    """Whether what selects a type is compressed, with the payload."""
+    return framing.deflated and forms[framing].selects
+
+
+def _shown(message: bytes, framing: Framing, forms: Mapping[Framing, Format]) -> tuple[bytes, Framing]:
+    """A message whose type is not hidden, and its framing. :raises DataError: it cannot be decompressed."""
+    return (inflated_message(message), GLUE) if _hides_type(framing, forms) else (message, framing)
 
 
 def _decodes(known: KnownSchema, payload: bytes) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
+from airflow_kconnect.converters.registered.compression import inflated_messages
 from airflow_kconnect.converters.registered.format import PayloadDecoder
 from airflow_kconnect.converters.registered.messages import (
     NEGATIVE_ID,
@@ -34,10 +35,12 @@ class ShapeParser:
     """Decodes the messages of one shape in a batch; pickled into the tasks.
 
     :param decoders: by the first bytes of the messages.
+    :param inflates: whether messages are decompressed first, as their first bytes do not tell their type otherwise.
     """
 
     shape: Shape
     decoders: Mapping[bytes, PayloadDecoder]
+    inflates: bool = False
 
     @property
     def type(self) -> pa.DataType:
@@ -53,6 +56,8 @@ class ShapeParser:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.inflates:
+            messages = inflated_messages(messages)
         rows, data, errors = [], [], []
         for prefix, decoder in self.decoders.items():
             here = pc.fill_null(pc.starts_with(messages, prefix), False)
@@ -93,7 +98,11 @@ def parsers(known: KnownMessages, shapes: Sequence[Shape]) -> dict[int, ShapePar
     for schema in known:
         if schema.shape in shapes and schema.decoder is not None:
             by_shape[shapes.index(schema.shape)][schema.prefix] = schema.decoder
-    return {index: ShapeParser(shapes[index], decoders) for index, decoders in by_shape.items() if decoders}
+    return {
+        index: ShapeParser(shapes[index], decoders, known.compressed)
+        for index, decoders in by_shape.items()
+        if decoders
+    }
 
 
 def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let, hints: Hints) -> Decoded:
@@ -104,6 +113,8 @@ def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let,
     """
     from pyspark.sql import functions as F
 
+    if known.compressed:
+        (raw,) = let({"raw": arrow_function(inflated_messages, "binary")(raw)})
     made = parsers(known, shapes)
     here = {index: column for index, column in hints.parsed.items() if index in made}
     again = known.careful or any(index not in here for index in made)
