@@ -202,7 +202,7 @@ def test_offsets_are_of_streams_or_of_the_source(partition: dict[str, str], text
 
 
 def test_streams_that_would_share_a_topic_are_both_named(source: Source, tmp_path: Path) -> None:
-    streams = [{"name": name, "json_schema": {}} for name in ("x y", "x_y")]
+    streams: list[dict[str, Any]] = [{"name": name, "json_schema": {}} for name in ("x y", "x_y")]
     (catalog := tmp_path / "catalog.json").write_text(json.dumps({"streams": streams}))
     props = {**source.props(), "airbyte.streams": "*", "airbyte.catalog": str(catalog)}
     with pytest.raises(ConfigError, match=r"`airbyte\.streams`: streams `x y` and `x_y` would both go to topic x_y"):
