@@ -28,7 +28,9 @@ class Staging:
       it; how the job has ended, until the worker has.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, folder: str, place: Place) -> None:
+        # With its scheme as it was written: a job's file systems may know `s3a://` and not `s3://`.
+        self._address = f"{'file://' if folder.startswith('/') else ''}{folder.rstrip('/')}"
         self._place = place
 
     @classmethod
@@ -41,7 +43,7 @@ class Staging:
         try:
             config, _ = configurations(given, {}, None).resolved()
             values = define_store_keys(ConfigDef()).parse({key: str(value) for key, value in config.items()})
-            return cls(open_place(folder, values))
+            return cls(folder, open_place(folder, values))
         except ConfigError as error:
             texts = [f"its staging folder {folder}: {text}" for texts in error.errors.values() for text in texts]
             raise ConfigError({"spark_conn_id": texts}) from None
@@ -52,11 +54,11 @@ class Staging:
         name = f"{_LIBRARY}/{digest}/{file.name}"
         if self._place.find(name) is None:
             self._put(name, file)
-        return self._place.uri(name)
+        return self._uri(name)
 
     def mailbox(self, run: str) -> str:
         """The address of the mailbox of a run."""
-        return self._place.uri(f"{_RUNS}/{run}")
+        return self._uri(f"{_RUNS}/{run}")
 
     def put_run_spec(self, run: str, file: Path) -> None:
         """Put the file with a run spec into the mailbox of its run."""
@@ -76,6 +78,9 @@ class Staging:
     def clear(self, run: str) -> None:
         """Remove the mailbox of a run."""
         self._remove(f"{_RUNS}/{run}/")
+
+    def _uri(self, name: str) -> str:
+        return f"{self._address}/{name}"
 
     def _put(self, name: str, file: Path) -> None:
         staging = self._place.stage(name)
