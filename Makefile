@@ -9,7 +9,7 @@ VENV := $(PYTHON) -m venv --upgrade-deps
 INSTALL = $(1)/pip install --disable-pip-version-check
 PIP = $(call INSTALL,$(BIN)) --constraint constraints.txt
 
-.PHONY: setup demo test test-all fuzz torture lowest lakes newcomer lint docs format bench clean help
+.PHONY: setup demo test test-all fuzz torture lowest lakes newcomer lint docs format package bench compare clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -88,11 +88,22 @@ newcomer: setup  ## what README and quickstart say, typed on a machine without a
 torture: setup  ## random schedules of kills, zombies, concurrent runs and broker faults; TORTURE="--help" shows options
 	$(BIN)/python -m tests.torture $(TORTURE)
 
-lint: setup  ## format, lint, types, layers
+# The schemas come with check-jsonschema; nothing here needs a network. What only runs on GitHub is checked as far as files can be.
+SCHEMA = $(BIN)/check-jsonschema --builtin-schema
+lint: setup  ## format, lint, types, layers, spelling, workflows, the image
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell . .github/ .ci/
+	$(SCHEMA) vendor.github-workflows .github/workflows/*.yml
+	$(SCHEMA) vendor.github-actions .github/actions/*/action.yml
+	$(SCHEMA) vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(SCHEMA) vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(SCHEMA) vendor.dependabot .github/dependabot.yml
+	$(SCHEMA) vendor.compose-spec docker/compose.yaml
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/hadolint docker/Dockerfile
 
 docs: .venv/.docs-ready  ## the documentation as a site with a search, read from its files: build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
@@ -106,6 +117,24 @@ format: setup  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The wheel is installed as users do, with the pinned versions: its parts list names those.
+WHEEL := build/wheel
+package: .venv-package/.ready  ## the wheel and the sdist, checked, into dist, and the wheel's parts list (CycloneDX) into build/sbom
+	rm -rf dist build/sbom $(WHEEL)
+	mkdir -p build/sbom
+	.venv-package/bin/hatchling build -d dist
+	.venv-package/bin/twine check --strict dist/*
+	$(VENV) $(WHEEL)
+	$(call INSTALL,$(WHEEL)/bin) --quiet --constraint constraints.txt "$$(echo dist/*.whl)[spark,jdbc]"
+	$(WHEEL)/bin/kconnect --version
+	.venv-package/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+	  --output-file build/sbom/airflow_kconnect.cdx.json $(WHEEL)/bin/python
+
+.venv-package/.ready: pyproject.toml constraints.txt
+	$(VENV) .venv-package
+	$(call INSTALL,.venv-package/bin) --quiet --constraint constraints.txt --group release
+	@touch $@
+
 bench: setup  ## side by side with Kafka Connect: some three quarters of an hour; into build/benchmarks and docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.databases
@@ -115,5 +144,11 @@ bench: setup  ## side by side with Kafka Connect: some three quarters of an hour
 	$(BIN)/python -m benchmarks.groups
 	$(BIN)/python -m benchmarks.report
 
+BASE := origin/main
+compare: setup  ## CPU time per record against another commit, in turns: BASE=origin/main
+	rm -rf build/base && git worktree prune
+	git worktree add --detach build/base '$(BASE)'
+	$(BIN)/python -m benchmarks.comparison build/base
+
 clean:  ## remove what the other commands made (not the download cache)
-	rm -rf .venv .venv-lowest .pyspark-lakes .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-package .pyspark-lakes .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

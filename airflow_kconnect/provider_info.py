@@ -30,7 +30,7 @@ def get_provider_info() -> dict[str, Any]:
         ),
         "sensors": _modules("sensors.files", "sensors.positions", "sensors.slots", "sensors.states"),
         "triggers": _modules("triggers.lag", "triggers.positions", "triggers.spark_job"),
-        "hooks": _modules("hooks.kconnect", "hooks.spark_job"),
+        "hooks": _modules("hooks.kconnect", "hooks.spark_job", "hooks.spark_service"),
         "extra-links": [f"airflow_kconnect.operators.links.{name}" for name in ("SparkUiLink", "RunbookLink")],
         "connection-types": [_connection_type()],
     }

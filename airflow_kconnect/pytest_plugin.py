@@ -25,6 +25,19 @@ if TYPE_CHECKING:
     from airflow_kconnect.functions.decorated import Decorated
     from airflow_kconnect.local.broker import EmbeddedBroker
 
+__all__ = [
+    "Conforms",
+    "Moved",
+    "RunSink",
+    "RunSource",
+    "broker",
+    "conforms",
+    "kconnect_worker",
+    "run_sink",
+    "run_source",
+    "spark",
+]
+
 _SECONDS = 180.0
 _OF_SINKS = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",

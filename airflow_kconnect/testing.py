@@ -15,6 +15,8 @@ from airflow_kconnect.runtime import preview
 from airflow_kconnect.transforms.base import Predicate, Transformation
 from airflow_kconnect.transforms.chain import Chain, ChainLink
 
+__all__ = ["transform"]
+
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
 _CONVERTERS = {f"{role}.converter": _JSON for role in ("key", "value", "header")}
 

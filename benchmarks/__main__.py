@@ -21,6 +21,7 @@ def main(
     passes: Annotated[int, typer.Option(help="Passes of each contender, after one that does not count.")] = 5,
     schemas: Annotated[bool, typer.Option(help="JsonConverter with the envelope (Connect's default).")] = True,
     transforms: Annotated[bool, typer.Option(help="With transformations on both ways.")] = False,
+    connect: Annotated[bool, typer.Option(help="Against Kafka Connect; without: only what our records cost.")] = True,
     output: Annotated[Path | None, typer.Option(help="Results go to this JSON file.")] = None,
 ) -> None:
     """Print records/s of both sides and their ratios; write them to build/benchmarks/files.json."""
@@ -28,11 +29,12 @@ def main(
     with environment.broker(say) as found:
         options = {"schemas": schemas, "transforms": transforms}
         bench = FileBench(found.bootstrap, found.folder, CpuMeter([found.broker_pid]), lines, say, **options)
-        rows = bench.run(passes)
+        rows = bench.run(passes) if connect else bench.run_ours(passes)
     facts = {"lines": f"{lines:,}", "line": f"{LINE_BYTES} bytes", "passes": str(passes), "schemas": str(schemas)}
     output = output or results.FOLDER / ("transforms.json" if transforms else "files.json")
     results.write(output, rows, facts=facts)
-    say(table(rows))
+    if connect:
+        say(table(rows))
     say(f"Results: {output}")
 
 

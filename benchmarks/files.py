@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -97,10 +98,26 @@ class FileBench:
             crew.all(limits.hold_values, [(self._input, share, encoded) for share in range(PARTITIONS)])
             sources = self._sources(stock, tuned, ours, crew)
             sinks = self._sinks(stock, tuned, ours, crew)
-            rows = alternate("File to Kafka", sources, LINE_BYTES, passes, self._say)
-            self._read = self._topics.create(f"read{self._suffix}")
-            ours["local[2]"].run(self._our_source("read"))
-            return rows + alternate("Kafka to files", sinks, LINE_BYTES, passes, self._say)
+            return self._rows(sources, sinks, ours, passes)
+
+    def run_ours(self, passes: int) -> list[Row]:
+        """Measure both paths without Kafka Connect and without the limit."""
+        with ExitStack() as stack:
+            ours = {master: stack.enter_context(OurSide(master, self._folder, self._bootstrap)) for master in CORES}
+            self._meter.contenders = [side.pid for side in ours.values()]
+            return self._rows(self._ours(self._source_pass, ours), self._ours(self._sink_pass, ours), ours, passes)
+
+    def _rows(
+        self, sources: list[Contender], sinks: list[Contender], ours: dict[str, OurSide], passes: int
+    ) -> list[Row]:
+        rows = alternate("File to Kafka", sources, LINE_BYTES, passes, self._say)
+        self._read = self._topics.create(f"read{self._suffix}")
+        ours["local[2]"].run(self._our_source("read"))
+        return rows + alternate("Kafka to files", sinks, LINE_BYTES, passes, self._say)
+
+    @staticmethod
+    def _ours(run: Callable[[OurSide, str], Pass], ours: dict[str, OurSide]) -> list[Contender]:
+        return [Contender(OURS, side, CORES[side], partial(run, ours[side])) for side in CORES]
 
     def _sources(
         self, stock: ConnectWorker, tuned: ConnectWorker, ours: dict[str, OurSide], crew: Crew
@@ -112,7 +129,7 @@ class FileBench:
             Contender(CONNECT, "tuned", 1, partial(self._connect_source, tuned, whole, tuning)),
             Contender(CONNECT, "tuned, two connectors", 2, partial(self._connect_source, tuned, self._halves, tuning)),
         ]
-        found += [Contender(OURS, side, CORES[side], partial(self._source_pass, ours[side])) for side in CORES]
+        found += self._ours(self._source_pass, ours)
         # What it sends is not transformed, and so of another size.
         limit = Contender(LIMIT, "plain producers", PARTITIONS, partial(self._produce, crew))
         return found if self._source_chain else [*found, limit]
@@ -125,7 +142,7 @@ class FileBench:
             Contender(CONNECT, "tuned", 1, partial(self._connect_sink, tuned, 1, tuned_sink())),
             Contender(CONNECT, "tuned, two tasks", 2, partial(self._connect_sink, tuned, 2, tuned_sink())),
         ]
-        found += [Contender(OURS, side, CORES[side], partial(self._sink_pass, ours[side])) for side in CORES]
+        found += self._ours(self._sink_pass, ours)
         return [*found, Contender(LIMIT, "plain consumers", PARTITIONS, partial(self._consume, crew))]
 
     def _connect_source(self, connect: ConnectWorker, inputs: list[Path], tuning: dict[str, str], name: str) -> Pass:

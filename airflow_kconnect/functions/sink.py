@@ -130,12 +130,9 @@ class FunctionSinkTask(SinkTask):
         """
         if record.value is not None:
             return True
-        where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
         name = self._spec.name
-        error = DataError(f"{where} is a tombstone, and {name} takes values only: let it take list[SinkRecord]")
-        if self.context.errant_record_reporter is None:
-            raise error
-        self.context.errant_record_reporter.report(record, error)
+        text = f"it is a tombstone, and {name} takes values only: let it take list[SinkRecord]"
+        self.context.report(record, DataError(text))
         return False
 
     def flush(self, offsets: Mapping[Any, int]) -> None:

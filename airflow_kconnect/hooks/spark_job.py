@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
@@ -30,7 +30,7 @@ from airflow_kconnect.submit.group import GroupProgress
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
-from airflow_kconnect.submit.spark_needs import JARS, PACKAGES, with_needs
+from airflow_kconnect.submit.spark_needs import JARS, PACKAGES, SparkOfJob, with_needs
 from airflow_kconnect.submit.submit import socket_conf, spark_conf, submit_environment
 
 # Printed by each JVM that Spark starts.
@@ -80,7 +80,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self._prepare()
 
     @classmethod
-    def from_hook(cls, hook: SparkSubmitHook) -> ConnectorSparkSubmitHook:
+    def from_hook(cls, hook: SparkSubmitHook) -> Self:
         """A hook with the state of a plain one, however that one was created."""
         connector_hook = cls.__new__(cls)
         connector_hook.__dict__.update(hook.__dict__)
@@ -98,10 +98,13 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
         self._heartbeat = Heartbeat(self._say)
-        master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
-        self._conf = spark_conf(self._conf, master=master, deploy_mode=deploy_mode, spark=self._spark_submit)
+        self._conf = self._spark_settings()
         if self.in_yarn_cluster_mode and self.get_connection(self._conn_id).extra_dejson.get(ADDRESS_EXTRA):
             self._yarn_track_via_rm_api = True
+
+    def _spark_settings(self) -> dict[str, str]:
+        master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
+        return spark_conf(self._conf, master=master, deploy_mode=deploy_mode, spark=self._spark_submit)
 
     def keep_sockets_in(self, folder: Path) -> None:
         """Make the Python workers of a local master communicate through socket files in a folder of this run alone."""
@@ -124,7 +127,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         given = {JARS: self._jars, PACKAGES: self._packages}
         conf = self._conf | {key: value for key, value in given.items() if value}
         with Heartbeat(self._say, "looking for the jars that Spark needs", self.silence_s) as heartbeat:
-            needed = with_needs(conf, configs, self._spark_submit, heartbeat.doing)
+            needed = with_needs(conf, configs, self._spark, heartbeat.doing)
         if needed != conf:
             # Of `--jars` and the setting, spark-submit takes the first.
             self._jars = needed.pop(JARS, None)
@@ -133,7 +136,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     @property
     def spark_version(self) -> str:
         """Version of the Spark that will run the job; empty if it is not known."""
-        return self._spark_submit.version
+        return self._spark.version
 
     @property
     def driver_is_local(self) -> bool:
@@ -176,6 +179,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         if self._post_submit_commands:
             return "`post_submit_commands` are run by a worker that waits for the job"
         return None
+
+    @property
+    def _spark(self) -> SparkOfJob:
+        return self._spark_submit
 
     @cached_property
     def _spark_submit(self) -> SparkSubmit:

@@ -181,7 +181,7 @@ class HttpSinkTask(SinkTask):
         try:
             return _Body(record, _data(record, self._values[DECIMALS].upper()))
         except DataError as error:
-            self._report(record, error)
+            self.context.report(record, error)
             return None
 
     def _send(self, batch: list[_Body]) -> None:
@@ -194,7 +194,7 @@ class HttpSinkTask(SinkTask):
                 for body in batch:
                     self._send([body])
             else:
-                self._report(batch[0].record, RefusedError(explained(error, self._secrets)))
+                self.context.report(batch[0].record, RefusedError(explained(error, self._secrets)))
 
     def _post(self, batch: list[_Body]) -> None:
         response = self._client.post(
@@ -215,15 +215,6 @@ class HttpSinkTask(SinkTask):
         if len(batch) > 1:
             key += f"-{last.kafka_offset}"
         return {self._values[KEY_HEADER]: key} if self._values[KEY_HEADER] else {}
-
-    def _report(self, record: SinkRecord, error: DataError) -> None:
-        """:raises DataError: bad records end the run."""
-        reporter = self.context.errant_record_reporter
-        if reporter is None:
-            where = f"{record.read_topic}-{record.partition}@{record.kafka_offset}"
-            cure = "`errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such records aside"
-            raise DataError(f"{where}: {error}. {cure}")
-        reporter.report(record, error)
 
 
 def _around(values: Mapping[str, Any]) -> tuple[bytes, bytes, bytes]:

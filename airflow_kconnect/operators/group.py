@@ -12,6 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, first_line
 from airflow_kconnect.connect.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
 from airflow_kconnect.errors import ConnectorRunError
 from airflow_kconnect.hooks.masking import masked
+from airflow_kconnect.hooks.spark_service import SparkServiceHook
 from airflow_kconnect.hooks.worker import TaskWorker
 from airflow_kconnect.operators.groups.kept import KeptEnds
 from airflow_kconnect.operators.groups.members import CONNECTORS, Attempt, attempt_of, leave_out_paused, with_written
@@ -110,7 +111,7 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             with Heartbeat(self._say, "checking the configurations, and which connectors are paused"):
                 attempt = self._attempt = self._prepared(context, kept.read())
             ran = self._run(context, attempt, cluster) if attempt.runs else []
-            return self._ended(context, attempt.ends, ran, kept, reported=not cluster)
+            return self._ended(context, attempt.ends, ran, kept, reported=not cluster or self._said_something)
 
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
@@ -119,10 +120,30 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
         self._context = context
         self.tracking_url = (facts or {}).get(TRACKING_URL)
         with self._telling_of_failure(context):
-            super().execute_complete(context, event, facts)
             ends = [MemberEnd(**end) for end in (facts or {}).get(_ENDS, ())]
             failed = {end.connector: end for end in ends if end.error is not None}
-            return self._ended(context, failed, [end for end in ends if end.error is None], None, reported=False)
+            ran = [end for end in ends if end.error is None]
+            progress = self._progress = GroupProgress(end.connector for end in ran)
+            why = _NO_REPORT
+            try:
+                super().execute_complete(context, event, facts)
+            except ConnectorRunError as error:
+                if not progress.ended:
+                    raise
+                why = str(error)
+            if progress.ended:
+                ran = self._ends_of(progress, why)
+            return self._ended(context, failed, ran, None, reported=self._said_something)
+
+    @property
+    def _said_something(self) -> bool:
+        """Whether the job has said how connectors have ended."""
+        return self._progress is not None and bool(self._progress.ended)
+
+    def _hook_for_end(self, facts: Mapping[str, Any]) -> SparkServiceHook:
+        hook = super()._hook_for_end(facts)
+        hook.group = self._progress
+        return hook
 
     def _prepared(self, context: Context, kept: Mapping[str, MemberEnd]) -> Attempt:
         """All that is known before the job; errors of single connectors are ends of theirs."""
@@ -175,14 +196,16 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             why = _NO_REPORT
             try:
                 self.run_job(context, hook)
-            except ConnectorRunError:
-                raise
+            except ConnectorRunError as error:
+                if not progress.ended:
+                    raise
+                why = str(error)
             except AirflowException as error:
                 # The provider's error contains the whole command.
                 why = hook.end_of_submit() or str(error)
                 if cluster:
                     raise ConnectorRunError(why) from None
-        return succeeded if cluster else self._ends_of(progress, why)
+        return self._ends_of(progress, why) if progress.ended or not cluster else succeeded
 
     def _ends_of(self, progress: GroupProgress, why: str) -> list[MemberEnd]:
         if progress.silent:

@@ -18,7 +18,9 @@ from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.run import JobSpec, RunSpec, run_spec_file
 from airflow_kconnect.control.plugins.java_preflight import check_java_keys
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
+from airflow_kconnect.hooks.services.registry import names_service
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.hooks.spark_service import SparkServiceHook
 from airflow_kconnect.hooks.worker import Configurations
 from airflow_kconnect.operators.intervals import RunMode
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
@@ -97,6 +99,8 @@ class ConnectorJobOperator(TrackedSparkSubmitOperator):
                     ]
                 }
             ) from None
+        if names_service(connection.host):
+            return "cluster"  # the driver runs there
         mode: str | None = self._deploy_mode or connection.extra_dejson.get("deploy-mode")
         return mode
 
@@ -146,7 +150,9 @@ class ConnectorJobOperator(TrackedSparkSubmitOperator):
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:
         try:
-            return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
+            hook = super()._get_hook()
+            cls = SparkServiceHook if names_service(hook._connection["master"]) else ConnectorSparkSubmitHook
+            return cls.from_hook(hook)
         except NameError as error:  # the Spark provider's text if the Kubernetes one is missing
             raise missing_provider() from error
 

@@ -4,6 +4,7 @@ reported.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,23 +13,24 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.providers.common.compat.sdk import AirflowTaskTimeout, conf
 from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_3_PLUS
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.errors import (
     RETRIED,
     ConnectorRetriableError,
     ConnectorRunError,
     connector_error,
 )
-from airflow_kconnect.hooks.clusters.job_status import JobOutcome
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome
 from airflow_kconnect.hooks.clusters.yarn import driver_exit_code
 from airflow_kconnect.hooks.spark_job import UNTRACKED_YARN, ConnectorSparkSubmitHook
+from airflow_kconnect.hooks.spark_service import SparkServiceHook
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_kconnect.triggers.spark_job import SparkJobTrigger
 
-_YARN_POLL_S, _KUBERNETES_POLL_S = 10, 20
+_YARN_POLL_S, _KUBERNETES_POLL_S, _SERVICE_POLL_S = 10, 20, 10
 # The trigger ends the job at the deadline; if no triggerer is running, the scheduler ends the task this much later.
 _GRACE_S = 300
 _UNKNOWN = "NotFound"
@@ -37,6 +39,8 @@ TOKEN = "token"
 """Key in the data of a run: the prefix of the job's events."""
 GROUP = "group"
 """The same: what the group is, for people."""
+MAILBOX = "mailbox"
+"""The same: the run's id in the staging folder of a service."""
 
 
 class TrackedSparkSubmitOperator(SparkSubmitOperator):
@@ -74,7 +78,10 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             self.durable = False
         self._say_what_this_airflow_lacks(hook)
         try:
-            super().execute(context)
+            if isinstance(hook, SparkServiceHook):
+                self.execute_resumable(context)
+            else:
+                super().execute(context)
         except ValueError as error:
             raise ConfigError({"spark-submit": [str(error)]}) from None
         except RuntimeError as error:
@@ -93,16 +100,27 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
 
     def submit_job(self, context: Context) -> str | None:
         """Submit, and record the run to which the job belongs; called if no earlier attempt's job is still running."""
-        external_id = super().submit_job(context)
+        external_id = self._submitted(context)
         if self.durable and (store := context.get("task_state_store")) is not None:
             store.set(self._facts_key, self._facts)
         return external_id
+
+    def _submitted(self, context: Context) -> str | None:
+        if not isinstance(self._hook, SparkServiceHook):
+            return super().submit_job(context)
+        try:
+            job_id, self._facts[MAILBOX] = self._hook.start(self.application)
+        except ClusterManagerUnavailableError as error:
+            raise ConnectorRetriableError(str(error)) from error
+        return job_id
 
     def get_job_status(self, external_id: Any, context: Context) -> str:
         """The status of an earlier attempt's job; one that the cluster has forgotten is submitted again.
 
         :raises ConnectorRetriableError: the cluster manager does not answer. The job may be running.
         """
+        if isinstance(self._hook, SparkServiceHook):
+            return self._status_on_service(self._hook, str(external_id))
         try:
             return super().get_job_status(external_id, context)
         except RuntimeError as error:
@@ -110,18 +128,46 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
                 return _UNKNOWN
             raise ConnectorRetriableError(f"job {external_id}: {error}") from error
 
+    def _status_on_service(self, hook: SparkServiceHook, job_id: str) -> str:
+        try:
+            status = hook.service.status(job_id)
+        except ClusterManagerUnavailableError as error:
+            raise ConnectorRetriableError(f"job {job_id}: {error}") from error
+        return status.state if status.outcome is None else status.outcome.value
+
+    def is_job_active(self, status: str) -> bool:
+        """Whether a job with what `get_job_status` returned is waited for."""
+        if isinstance(self._hook, SparkServiceHook):
+            return status not in tuple(JobOutcome)
+        return bool(super().is_job_active(status))
+
+    def is_job_succeeded(self, status: str) -> bool:
+        """Whether nothing is left to do for it."""
+        if isinstance(self._hook, SparkServiceHook):
+            return status == JobOutcome.SUCCEEDED
+        return bool(super().is_job_succeeded(status))
+
+    def get_job_result(self, external_id: Any, context: Context) -> None:
+        """Called after a wait, and for an earlier attempt's job that has succeeded, for which nothing has waited."""
+        if isinstance(self._hook, SparkServiceHook) and self._hook.report is None:
+            self._said_at_end(self._facts_of_job(context))
+
     def poll_until_complete(self, external_id: Any, context: Context) -> None:
         """Wait here, or leave it to a trigger."""
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
         self._hook.adopt(str(external_id))
         facts = self._facts_of_job(context)
         self.log.info("Job %s runs %s of %s", external_id, facts.get("run_id"), _subject(facts))
-        if not self.deferrable:
+        if not self.deferrable and not isinstance(self._hook, SparkServiceHook):
             super().poll_until_complete(external_id, context)
             return
         deadline = self._deadline_epoch_s(context)
+        trigger = self._trigger(str(external_id), deadline, facts.get(TOKEN))
+        if not self.deferrable:
+            self._ended_well(asyncio.run(trigger.wait()), facts)
+            return
         self.defer(
-            trigger=self._trigger(str(external_id), deadline, facts.get(TOKEN)),
+            trigger=trigger,
             method_name="execute_complete",
             kwargs={"facts": facts},
             timeout=None if deadline is None else max(0.0, deadline - time.time()) + _GRACE_S,
@@ -136,13 +182,37 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         :raises AirflowException: determined by what the job reported, else by its exit code, as for a job that runs
             here.
         """
+        return self._ended_well(event, facts or {})
+
+    def _ended_well(self, event: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any] | None:
+        """The report of a job, if it could be read. :raises AirflowException: it has failed."""
         self.log.info("Job %s: %s", event["job_id"], event["message"])
         if event.get("log"):
             self.log.info("The driver's log: %s", event["log"])
+        event = {**event, **self._said_at_end(facts)}
         if event["status"] == JobOutcome.SUCCEEDED:
             report: dict[str, Any] | None = event.get("report")
             return report
-        raise self._error_of(event, facts or {})
+        raise self._error_of(event, facts)
+
+    def _said_at_end(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """What a job on a service has left in its mailbox; nothing for others."""
+        if (run := facts.get(MAILBOX)) is None:
+            return {}
+        hook = self._hook_for_end(facts)
+        try:
+            hook.take_end(run)
+        except ConnectError as error:  # how the job has ended does not depend on it
+            self.log.warning("The job's report cannot be read: %s", error)
+            return {}
+        return {"report": hook.report, "error": hook.error}
+
+    def _hook_for_end(self, facts: Mapping[str, Any]) -> SparkServiceHook:
+        """The hook that takes what a job has said at its end."""
+        hook = self._hook or self._get_hook()
+        assert isinstance(hook, SparkServiceHook)
+        self._hook, hook.token = hook, facts.get(TOKEN)
+        return hook
 
     def _error_of(self, event: dict[str, Any], facts: dict[str, Any]) -> BaseException:
         if error := event.get("error"):
@@ -172,9 +242,16 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         return (started.timestamp() if started else time.time()) + float(self.execution_timeout.total_seconds())
 
     def _trigger(self, job_id: str, deadline_epoch_s: float | None, token: str | None) -> SparkJobTrigger:
-        from airflow_kconnect.triggers.spark_job import DriverPodTrigger, YarnApplicationTrigger
+        from airflow_kconnect.triggers.spark_job import DriverPodTrigger, ServiceJobTrigger, YarnApplicationTrigger
 
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
+        if isinstance(self._hook, SparkServiceHook):
+            return ServiceJobTrigger(
+                conn_id=self._conn_id,
+                job_id=job_id,
+                poll_interval_s=max(self._status_poll_interval, _SERVICE_POLL_S),
+                deadline_epoch_s=deadline_epoch_s,
+            )
         if self._hook.in_yarn_cluster_mode:
             return YarnApplicationTrigger(
                 conn_id=self._conn_id,

@@ -44,11 +44,12 @@ from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
 from airflow_kconnect.places.libraries import import_libraries
 from airflow_kconnect.runtime.group.member import Member
+from airflow_kconnect.runtime.mailbox import Mailbox, is_address
 from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.late_imports import hide_pandas
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
-from airflow_kconnect.runtime.process.progress import emit, speaker, use_token
+from airflow_kconnect.runtime.process.progress import emit, ends_told, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings, run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
@@ -104,11 +105,22 @@ class _Hiding(logging.Formatter):
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours."""
+    mailbox = next((Mailbox(text) for text in arguments if is_address(text)), None)
     try:
-        return _main(arguments)
+        return _main(arguments, mailbox)
     finally:
         split_processes.end()
+        if mailbox is not None:
+            _leave_end(mailbox)
         jvm.end()
+
+
+def _leave_end(mailbox: Mailbox) -> None:
+    """The run has ended however this goes: the worker then knows only what the service says about the job."""
+    try:
+        mailbox.leave_end(ends_told())
+    except ConnectError as error:
+        log.error("%s", error)
 
 
 def _log_to_stderr() -> None:
@@ -117,7 +129,7 @@ def _log_to_stderr() -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def _main(arguments: Sequence[str]) -> int:
+def _main(arguments: Sequence[str], mailbox: Mailbox | None) -> int:
     if jvm.starts_spark():
         import airflow_kconnect.runtime.sink.run
         import airflow_kconnect.runtime.source.run  # noqa: F401
@@ -129,12 +141,12 @@ def _main(arguments: Sequence[str]) -> int:
     if jvm.starts_spark():
         jvm.prepare(short=False)  # JDBC connectors need the JVM before there is a session
     parser = _Parser(prog="connector_job.py", description="Run a connector once.")
-    parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
+    parser.add_argument("--run", required=True, help="run spec file (mode 600), or the address of a run's mailbox")
     hidden = HiddenValues()
     for handler in logging.getLogger().handlers:
         handler.setFormatter(_Hiding(hidden.hide_in_log))
     try:
-        spec = _read(parser.parse_args(arguments).run)
+        spec = _read(parser.parse_args(arguments).run, mailbox)
         use_token(spec.token)
         if isinstance(spec, GroupSpec):
             return exit_code_of(run_group(spec, hidden=hidden))
@@ -161,17 +173,16 @@ def _done(spec: RunSpec, resolver: ConfigResolver) -> tuple[str, dict[str, Any]]
     return "report", {"report": run(spec, resolver=resolver).as_dict()}
 
 
-def _read(run_file: Path) -> RunSpec | GroupSpec:
+def _read(run: str, mailbox: Mailbox | None) -> RunSpec | GroupSpec:
     """Read what is to be done. The file contains secrets: if it was made for this job, it is deleted even if the
     submitter has died.
     """
-    data = run_file_data(run_file)
+    data = run_file_data(Path(run)) if mailbox is None else mailbox.take_run_spec()
+    if mailbox is None and SUBMITTER in os.environ:
+        Path(run).unlink(missing_ok=True)
     for file in data.pop(PLUGINS, ()):
         registry().add(PluginFile(**file), instead=True)  # the one with which the configuration was checked
-    spec = GroupSpec.of(data) if "runs" in data else RunSpec.of(data)
-    if SUBMITTER in os.environ:
-        run_file.unlink(missing_ok=True)
-    return spec
+    return GroupSpec.of(data) if "runs" in data else RunSpec.of(data)
 
 
 def _failed(error: ConnectError) -> int:

@@ -85,7 +85,7 @@ class KConnectReader(DataSourceReader):
         return [InputPartition(task) for task in range(len(self.poller.settings.configs))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if partition.value is None:
+        if partition is None or partition.value is None:
             return  # Spark's, in place of no partition
         with ErrorsNamed(self.name, self.hidden):
             try:

@@ -324,7 +324,8 @@ class SinkPositions:
 
     @cached_property
     def _group_metadata(self) -> Any:
-        consumer = Consumer(self._clients.consumer(self._group))
+        # It says the name of the group, for which no broker is asked, and no login is needed.
+        consumer = Consumer({"group.id": self._group, "log_level": 2})
         try:
             return consumer.consumer_group_metadata()
         finally:

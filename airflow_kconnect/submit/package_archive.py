@@ -36,7 +36,8 @@ def package_archive() -> Iterator[Path]:
             for file in sorted(_PACKAGE.rglob("*.py")):
                 archive.write(file, file.relative_to(_PACKAGE.parent))
             for name, text in _metadata():
-                archive.writestr(name, text)
+                # Without the time of now: the archive of an installation is always the same.
+                archive.writestr(zipfile.ZipInfo(name), text)
         yield path
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from airflow_kconnect.connect.config import properties, texts_of
 from airflow_kconnect.connect.connector.base import SparkNeeds
@@ -20,11 +20,40 @@ from airflow_kconnect.connect.hosting.choice import CONNECTOR_CLASS
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.machine.ivy import resolve
-from airflow_kconnect.submit.spark import SparkSubmit
+from airflow_kconnect.machine.java import Java, find_java
 
 JARS, PACKAGES, EXTENSIONS = "spark.jars", "spark.jars.packages", "spark.sql.extensions"
 _NAMING_JARS = (JARS, PACKAGES, "spark.driver.extraClassPath")
 _VERSIONS = re.compile(r"[-_]\d.*")
+
+
+class SparkOfJob(Protocol):
+    """The Spark that a job will have, as `SparkSubmit` describes it."""
+
+    @property
+    def version(self) -> str:
+        """Such as `4.1.4` or `4.1`; empty if it is not known."""
+
+    @property
+    def home(self) -> Path | None:
+        """Its folder, if it is on this machine."""
+
+    @property
+    def java(self) -> Java:
+        """A Java of this machine. :raises SetupError: there is none."""
+
+
+class SparkElsewhere:
+    """The Spark of a service. A Java is needed here only to fetch jars."""
+
+    home = None
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+
+    @property
+    def java(self) -> Java:
+        return find_java()
 
 
 def needs_of(config: Mapping[str, Any], spark_version: str) -> SparkNeeds:
@@ -42,7 +71,7 @@ def needs_of(config: Mapping[str, Any], spark_version: str) -> SparkNeeds:
 def with_needs(
     conf: Mapping[str, Any],
     configs: Iterable[Mapping[str, Any]],
-    spark: SparkSubmit,
+    spark: SparkOfJob,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, str]:
     """Spark's settings with what connectors need, its jars fetched. Where the user's settings differ, they win.

@@ -1,4 +1,4 @@
-"""Triggers that wait for a connector's job on YARN or Kubernetes, so that no worker has to."""
+"""Triggers that wait for a connector's job on YARN, Kubernetes or a service, so that no worker has to."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from airflow.sdk import BaseHook
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConfigError, named
 from airflow_kconnect.hooks.clusters.driver_pod import DriverPods
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobStatus
 from airflow_kconnect.hooks.clusters.yarn import YarnResourceManager
+from airflow_kconnect.hooks.services.base import SparkService
+from airflow_kconnect.hooks.services.registry import open_service
 
 TIMEOUT, UNAVAILABLE = "timeout", "unavailable"
 _MOST_FAILURES = 10
 
 
 class ClusterManager(Protocol):
-    """What a trigger needs from YARN or Kubernetes."""
+    """What a trigger needs from YARN, Kubernetes or a service."""
 
     async def status(self, job_id: str) -> JobStatus:
         """The job's status. :raises ClusterManagerUnavailableError: ask again later."""
@@ -65,7 +68,7 @@ class SparkJobTrigger(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Fire exactly once, whatever happens."""
-        yield TriggerEvent(await self._event())  # type: ignore[no-untyped-call]
+        yield TriggerEvent(await self.wait())  # type: ignore[no-untyped-call]
 
     async def on_kill(self) -> None:
         """End the job: a user has marked or cleared the task. Airflow calls it for nothing else."""
@@ -77,7 +80,8 @@ class SparkJobTrigger(BaseTrigger):
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
         """The cluster manager."""
 
-    async def _event(self) -> dict[str, Any]:
+    async def wait(self) -> dict[str, Any]:
+        """Wait until the job has ended; returns the event without firing it, for a worker that waits itself."""
         try:
             async with await self._manager() as manager:
                 return await self._wait(manager)
@@ -136,6 +140,45 @@ class YarnApplicationTrigger(SparkJobTrigger):
 
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
         return await YarnResourceManager.of_connection(self.conn_id)
+
+
+class ServiceJobTrigger(SparkJobTrigger):
+    """Waits for a job on a service, such as EMR Serverless.
+
+    :param conn_id: Spark connection that names the service.
+    """
+
+    def __init__(self, *, conn_id: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.conn_id = conn_id
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Class and parameters, with the connection as its id."""
+        path, facts = super().serialize()
+        return path, {**facts, "conn_id": self.conn_id}
+
+    async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
+        connection = await BaseHook.aget_connection(self.conn_id)
+        return _InThreads(await asyncio.to_thread(open_service, connection, self.conn_id))
+
+
+class _InThreads:
+    """A service, whose provider's hook may block, for an event loop."""
+
+    def __init__(self, service: SparkService) -> None:
+        self._service = service
+
+    async def __aenter__(self) -> _InThreads:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+    async def status(self, job_id: str) -> JobStatus:
+        return await asyncio.to_thread(self._service.status, job_id)
+
+    async def kill(self, job_id: str) -> None:
+        await asyncio.to_thread(self._service.end, job_id)
 
 
 class DriverPodTrigger(SparkJobTrigger):

@@ -39,6 +39,8 @@ from airflow_kconnect.sdk import (
 
 URI, DATABASE, COLLECTION = "connection.uri", "database", "collection"
 DOCUMENT_MAX_BYTES = 16 << 20
+TRANSIENT = {6, 7, 50, 89, 91, 112, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436}
+"""Codes of MongoDB's errors that are not about what is written: a primary that steps down, a time limit, a conflict."""
 
 
 class MongoSinkConnector(PollSinkConnector):
@@ -92,7 +94,9 @@ class MongoSinkTask(SinkTask):
                 if not error.details["writeErrors"]:
                     raise RetriableError(f"MongoDB has not confirmed all writes: {error.details}") from error
                 failed = error.details["writeErrors"][0]
-                self._report(writes[failed["index"]][0], RefusedError(failed["errmsg"]))
+                if failed["code"] in TRANSIENT:
+                    raise RetriableError(f"MongoDB is unavailable: {failed['errmsg']}") from error
+                self.context.report(writes[failed["index"]][0], RefusedError(failed["errmsg"]))
                 writes = writes[failed["index"] + 1 :]
 
     def _write_of(self, record: SinkRecord) -> Any:
@@ -100,13 +104,7 @@ class MongoSinkTask(SinkTask):
         try:
             return write_of(record)
         except DataError as error:
-            return self._report(record, error)
-
-    def _report(self, record: SinkRecord, error: DataError) -> None:
-        """A dead letter, or the end of the run: that is for `errors.tolerance` to say."""
-        if self.context.errant_record_reporter is None:
-            raise DataError(f"{record.read_topic}-{record.partition}@{record.kafka_offset}: {error}")
-        self.context.errant_record_reporter.report(record, error)
+            return self.context.report(record, error)
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Nothing is left to write."""
@@ -169,7 +167,7 @@ class named_errors:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ConnectionFailure):
+        if isinstance(error, ConnectionFailure) or getattr(error, "code", None) in TRANSIENT:
             raise RetriableError(f"MongoDB is unavailable: {error}") from error
         if isinstance(error, OperationFailure) and not isinstance(error, BulkWriteError):
             raise ConfigError({URI: [f"MongoDB refuses: {error}"]}) from error

@@ -6,6 +6,9 @@ Each document has the record's offset as its version: the index itself refuses w
 records can come again, after a kill or in a replay of an interval, and no document goes back in time. The index
 remembers the version of a deleted document for a minute only (`index.gc_deletes`): a replay of an interval in which a
 document was deleted must have its tombstone, too.
+
+A topic that was deleted and created again has small offsets, and an index that remembers larger ones refuses its
+records, of which the log warns: delete the index first, or rename the topic by the transformation RegexRouter.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import base64
 import datetime
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +38,8 @@ URL, USER, PASSWORD = "connection.url", "connection.username", "connection.passw
 REQUEST_BYTES = 5 << 20
 ID_MAX_BYTES = 512
 CONFLICT, TOO_MANY, FAILS = 409, 429, 500
+
+log = logging.getLogger("kconnect.sink")
 
 
 class OpenSearchSinkConnector(PollSinkConnector):
@@ -77,8 +83,10 @@ class OpenSearchSinkTask(SinkTask):
                 content=b"".join(line for _, line in batch),
                 headers={"Content-Type": "application/x-ndjson"},
             ).json()
-            for (record, _), item in zip(batch, answer["items"], strict=True):
-                self._judge(record, *item.values())
+            judged = [(each, *item.values()) for (each, _), item in zip(batch, answer["items"], strict=True)]
+            if old := [each for each, result in judged if self._is_old(each, result)]:
+                place = f"{old[0].read_topic}-{old[0].partition}@{old[0].kafka_offset}"
+                log.warning("%s records from %s on were left out: the index has them, or newer ones", len(old), place)
 
     def _batches(self, records: Sequence[SinkRecord]) -> Iterator[list[tuple[SinkRecord, bytes]]]:
         """Records with their lines, in requests of some megabytes."""
@@ -88,7 +96,7 @@ class OpenSearchSinkTask(SinkTask):
             try:
                 lines = lines_of(record)
             except DataError as error:
-                self._report(record, error)
+                self.context.report(record, error)
                 continue
             if batch and size + len(lines) > REQUEST_BYTES:
                 yield batch
@@ -98,24 +106,19 @@ class OpenSearchSinkTask(SinkTask):
         if batch:
             yield batch
 
-    def _judge(self, record: SinkRecord, result: Mapping[str, Any]) -> None:
-        """What happened to a record. A conflict says that the index has this record, or a newer one.
+    def _is_old(self, record: SinkRecord, result: Mapping[str, Any]) -> bool:
+        """Whether there was a conflict: the index has this record, or a newer one. What it refuses is reported.
 
         :raises RetriableError: the index is busy; all records are put again later.
         """
         status, problem = result["status"], result.get("error")
         if problem is None or status == CONFLICT:
-            return
+            return problem is not None
         text = f"{status} {problem['type']}: {problem['reason']}"
         if status == TOO_MANY or status >= FAILS:
             raise RetriableError(f"{result.get('_index')} is unavailable: {text}")
-        self._report(record, RefusedError(text))
-
-    def _report(self, record: SinkRecord, error: DataError) -> None:
-        """A dead letter, or the end of the run: that is for `errors.tolerance` to say."""
-        if self.context.errant_record_reporter is None:
-            raise DataError(f"{record.read_topic}-{record.partition}@{record.kafka_offset}: {error}")
-        self.context.errant_record_reporter.report(record, error)
+        self.context.report(record, RefusedError(text))
+        return False
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Nothing is left to write."""

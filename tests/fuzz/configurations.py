@@ -250,8 +250,8 @@ def _replace_field(rng: Random) -> Config:
     if rng.random() < 0.3:
         keys["include"] = ",".join(_some(rng, FIELDS[:6], 3))
     if rng.random() < 0.4:
-        froms = _some(rng, FIELDS[:6], 2)
-        keys["renames"] = ",".join(f"{name}:{name}{name}" if rng.random() < 0.7 else f"{name}:z" for name in froms)
+        renamed = _some(rng, FIELDS[:6], 2)
+        keys["renames"] = ",".join(f"{name}:{name}{name}" if rng.random() < 0.7 else f"{name}:z" for name in renamed)
     return keys | _maybe(rng, replace_null_with_default=("true", "false"))
 
 

@@ -69,7 +69,7 @@ class TestDependencies:
     def test_what_the_package_imports_is_declared(self) -> None:
         undeclared = _undeclared(
             *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "glue", "json-schema", "protobuf"),
-            *("kafka", "kubernetes", "openlineage", "demo", "s3", "gcs", "dlt", "testing"),
+            *("databricks", "emr", "kafka", "kubernetes", "livy", "openlineage", "demo", "s3", "gcs", "dlt", "testing"),
             *("kafka-aws", "kafka-azure", "kafka-gcp"),
         )
 
@@ -189,7 +189,7 @@ class TestSdist:
         "name",
         [
             *("provider.yaml", "SECURITY.md", "NOTICE", "Makefile", "constraints.txt", "constraints-lowest.txt"),
-            "CONTRIBUTING.md",
+            *("CONTRIBUTING.md", "mkdocs.yml", ".ci/run", ".github/workflows/checks.yml"),
             *("docker/compose.yaml", "dags/example_file_pipeline.py", "tests/conftest.py", "tests/golden/smt.jsonl"),
         ],
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import ConnectError, DataError, named
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicPartition
 
@@ -161,7 +161,8 @@ class SinkTaskContext:
 
     What it asks for is done after the call of the task has returned.
 
-    :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect.
+    :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect;
+        `report` does without it, too.
     :param requests: what the task has asked for; it is the run that reads it.
     """
 
@@ -169,6 +170,19 @@ class SinkTaskContext:
     assignment: tuple[TopicPartition, ...] = ()
     errant_record_reporter: ErrantRecordReporter | None = None
     requests: SinkRequests = field(default_factory=SinkRequests, repr=False, compare=False)
+
+    def report(self, record: SinkRecord, error: Exception) -> None:
+        """Set aside a record of the current `SinkTask.put` that cannot be written, see `ErrantRecordReporter.report`.
+
+        :raises DataError: ``errors.tolerance`` is ``none``, or there is no reporter: it ends the run and names the
+            record.
+        """
+        if self.errant_record_reporter is None:
+            text = str(error) if isinstance(error, ConnectError) else named(error)
+            cure = "`errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such records aside"
+            place = f"{record.read_topic}-{record.partition}@{record.kafka_offset}"
+            raise DataError(f"bad record at {place}: {text}. {cure}") from error
+        self.errant_record_reporter.report(record, error)
 
     def pause(self, *partitions: TopicPartition) -> None:
         """Take no more records of these partitions until `resume`. Meanwhile `put` is called with none: when `timeout`

@@ -8,7 +8,11 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.airbyte.settings import CURSOR, MODE, PRIMARY_KEY
-from airflow_kconnect.connectors.programs.settings import ProgramSettings, refuse_unknown_streams
+from airflow_kconnect.connectors.programs.settings import (
+    ProgramSettings,
+    refuse_shared_topics,
+    refuse_unknown_streams,
+)
 
 INCREMENTAL, FULL = "incremental", "full_refresh"
 
@@ -17,7 +21,8 @@ class Catalog:
     """The streams that are selected.
 
     :param document: the catalog as the source has written it.
-    :raises ConfigError: there are no streams in it, not those that are named, or a hint does not fit.
+    :raises ConfigError: there are no streams in it, not those that are named, two that share a topic, or a hint
+        that does not fit.
     """
 
     def __init__(self, document: Mapping[str, Any], settings: ProgramSettings) -> None:
@@ -29,6 +34,7 @@ class Catalog:
         self.streams = {
             name: _configured(name, stream, settings) for name, stream in found.items() if settings.wants(name)
         }
+        refuse_shared_topics(settings, self.streams)
 
     @property
     def configured(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from airflow_kconnect.connect.data import (
     decimal_schema,
 )
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.dlt.values import plain
+from airflow_kconnect.connectors.dlt.values import is_null, plain
 from airflow_kconnect.connectors.rows import row_schema
 
 Columns = Mapping[str, Mapping[str, Any]]
@@ -79,7 +79,7 @@ class RowWriter:
         found = {}
         for name, value in row.items():
             try:
-                found[name] = None if value is None else _converted(self._types[name], value)
+                found[name] = None if is_null(value) else _converted(self._types[name], value)
             except (ValueError, TypeError):
                 kind = type(value).__name__
                 return DataError(f"column {name} is declared as {self._types[name]}, which this {kind} is not")

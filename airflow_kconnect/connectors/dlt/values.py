@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
+
+
+def is_null(value: Any) -> bool:
+    """Whether it is None, or what pandas has in its place: NaN, or NaT, which is a `datetime`."""
+    return value is None or (isinstance(value, float | datetime) and value != value)
 
 
 def plain(value: Any) -> Any:
     """A value as JSON knows it, in dlt's own forms: decimals and moments are texts, bytes are Base64, NaN is null."""
-    if value is None or isinstance(value, str | bool | int):
+    if is_null(value):
+        return None
+    if isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -1,4 +1,7 @@
-"""JSON Schema as Connect's schemas, and JSON values as such schemas have them."""
+"""JSON Schema as Connect's schemas, and JSON values as such schemas have them, as taps and Airbyte's sources use it.
+
+`converters/json_schema` has Confluent's mapping instead, in which `connect.type` and not `format` says what a value is.
+"""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from typing import TextIO
 
 from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.run import SPARK_OPTIONS
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.programs import leash
 from airflow_kconnect.connectors.programs.secrets import Secrets
@@ -28,7 +29,7 @@ LINE_MAX_BYTES = 64 * 1024 * 1024
 _READ_BYTES = 256 * 1024
 _TAIL_LINES, _TAIL_CHARS = 20, 2000
 _END_S = 10.0
-_OF_THIS_JOB = ("PYTHONPATH", "PYSPARK_GATEWAY_SECRET", "PYTHON_WORKER_FACTORY_SECRET")
+_OF_THIS_JOB = ("PYTHONPATH", "PYSPARK_GATEWAY_SECRET", "PYTHON_WORKER_FACTORY_SECRET", SPARK_OPTIONS)
 """A program has an environment of its own, and nothing to say to Spark."""
 _FOLDERS, _LOCK = "kconnect-program-", ".in-use"
 _FRESH_S = 60.0

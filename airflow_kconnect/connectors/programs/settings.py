@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -211,6 +211,18 @@ def refuse_unknown_streams(settings: ProgramSettings, streams: Collection[str]) 
             problems[f"{settings.keys.hints}{name}"] = [f"{settings.name} has no such stream; it has {has}"]
     if problems:
         raise ConfigError(problems)
+
+
+def refuse_shared_topics(settings: ProgramSettings, streams: Iterable[str]) -> None:
+    """:param streams: those that are read. :raises ConfigError: two of them would go to one topic."""
+    names: dict[str, str] = {}
+    for stream in streams:
+        topic = topic_of(settings.topic_prefix, stream)
+        if (other := names.setdefault(topic, stream)) != stream:
+            text = (
+                f"streams `{other}` and `{stream}` would both go to topic {topic}: leave one of them out, and read it"
+            )
+            raise ConfigError({settings.keys.streams: [f"{text} by another connector, with another `{PREFIX}`"]})
 
 
 def json_file(path: str, key: str) -> dict[str, Any]:

@@ -15,7 +15,12 @@ from airflow_kconnect.connectors.programs.json_types import Rows, has_decimals
 from airflow_kconnect.connectors.programs.known import KnownRows, new_facts
 from airflow_kconnect.connectors.programs.messages import Described, Message, Row, Saved, parsed
 from airflow_kconnect.connectors.programs.running import Program
-from airflow_kconnect.connectors.programs.settings import KNOWN_OF_TASK, ProgramSettings, topic_of
+from airflow_kconnect.connectors.programs.settings import (
+    KNOWN_OF_TASK,
+    ProgramSettings,
+    refuse_shared_topics,
+    topic_of,
+)
 from airflow_kconnect.connectors.programs.transactions import Transactions
 
 Offset = Mapping[str, Any]
@@ -92,8 +97,12 @@ class ProgramTask(SourceTask):
         return Described(self.settings.rows(stream, schema, keys))
 
     def know(self, rows: Rows) -> None:
-        """From now on the rows of a stream are these."""
+        """From now on the rows of a stream are these.
+
+        :raises ConfigError: another stream goes to its topic: catalogs need not have all streams of messages.
+        """
         self._rows[rows.stream] = rows
+        refuse_shared_topics(self.settings, self._rows)
         self._exactly = self._exactly or has_decimals(rows.value)
         if self._known.add(rows):
             self._new.append(rows)

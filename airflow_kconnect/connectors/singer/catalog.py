@@ -8,7 +8,11 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connectors.programs.settings import ProgramSettings, refuse_unknown_streams
+from airflow_kconnect.connectors.programs.settings import (
+    ProgramSettings,
+    refuse_shared_topics,
+    refuse_unknown_streams,
+)
 from airflow_kconnect.connectors.singer.settings import KEY_COLUMNS, METHOD, REPLICATION_KEY
 
 
@@ -16,7 +20,7 @@ class Catalog:
     """A catalog with its streams selected.
 
     :param document: as the tap has written it.
-    :raises ConfigError: there are no streams in it, or not those that are named.
+    :raises ConfigError: there are no streams in it, not those that are named, or two that share a topic.
     """
 
     def __init__(self, document: Mapping[str, Any], settings: ProgramSettings) -> None:
@@ -30,6 +34,7 @@ class Catalog:
         for name, stream in self._streams:
             _apply_hints(stream, settings.hints.get(name, {}))
             _select(stream, settings.wants(name) and _of_stream(stream).get("inclusion") != "unsupported")
+        refuse_shared_topics(settings, (name for name, _ in self.selected()))
 
     def selected(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The streams to read, by their names."""

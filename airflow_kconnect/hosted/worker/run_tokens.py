@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 
-from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.token_provider import Token
 from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
 from airflow_kconnect.kafka.logins.callback import TokenCallback, token_callback
@@ -66,7 +65,7 @@ def _renew(jvm: HostGateway, callback: TokenCallback, token: Token, over: thread
             wait_s = _wait_s(token)
         except JavaEnded:
             return
-        except ConnectError as error:  # Java has one that is still valid
+        except Exception as error:  # of the provider, or of the connection: Java has one that is still valid
             log.warning("no new token for Kafka yet: %s", error)
             wait_s = _RETRY_S
 

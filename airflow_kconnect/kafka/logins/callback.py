@@ -89,11 +89,19 @@ def _provider(callback: TokenCallback, process: int) -> TokenProvider:
         module, _, name = OWN[callback.name].partition(":")
         provider: type[TokenProvider] = getattr(import_module(module), name)
     else:
-        provider = installed()[callback.name].load()
+        provider = _of_others(callback.name)
     try:
         return provider(options)
     except ConfigError as error:
         raise ConfigError({_full(callback.name, key): texts for key, texts in error.errors.items()}) from error
+
+
+def _of_others(name: str) -> type[TokenProvider]:
+    if (entry_point := installed().get(name)) is None:
+        text = f"is {name}, which no package on this machine has: install it wherever there are Kafka clients"
+        raise ConfigError({PROVIDER: [text]})
+    provider: type[TokenProvider] = entry_point.load()
+    return provider
 
 
 def _full(name: str, key: str) -> str:

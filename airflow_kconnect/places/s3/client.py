@@ -62,8 +62,10 @@ class Patience:
 def s3_client(own: S3Settings, patience: Patience) -> Any:
     """A client that can be used by several threads.
 
-    :raises ConfigError: a file of certificates, or the endpoint, is none.
+    :raises ConfigError: a file of certificates, the region, or the endpoint, is none.
     """
+    from botocore.exceptions import InvalidRegionError
+
     if own.ca_file:
         check_ca_file(own.ca_file)
     with MAKING:
@@ -75,6 +77,8 @@ def s3_client(own: S3Settings, patience: Patience) -> Any:
                 verify=own.ca_file,
                 config=_config(own, patience),
             )
+        except InvalidRegionError as error:
+            raise ConfigError({"store.region": [f"{error}; expected one such as eu-central-1"]}) from error
         except ValueError as error:
             raise ConfigError({"store.endpoint": [f"{error}; expected a URL like https://host:9000"]}) from error
 

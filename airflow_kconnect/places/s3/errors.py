@@ -111,4 +111,4 @@ def _unanswered(doing: str, error: Exception, key: str | None) -> ConnectError:
         text = f"{doing}: {safe_text(error)}"
         return RetriableError(f"{text}; check that endpoint, proxy and credentials are right, then run again")
     text = f"{doing}: {type(error).__name__}: {safe_text(error)}"
-    return RetriableError(f"{text}; check that its endpoint is right and reachable, then run again")
+    return RetriableError(f"{text}; check that endpoint and region are right, and the network, then run again")

@@ -36,6 +36,8 @@ class Voice:
 
 
 _of_process = Voice()
+_ENDS = ("report", "error", "preview")
+_ends: list[str] = []
 _voice: ContextVar[Voice] = ContextVar("kconnect-voice", default=_of_process)
 _printing = threading.Lock()
 
@@ -65,12 +67,21 @@ def emit(event: str, **facts: object) -> None:
     voice = _voice.get()
     if voice.connector is not None:
         facts = {"connector": voice.connector, **facts}
+    line = event_line(event, token=voice.token, **facts) + "\n"
     with _printing:
-        sys.stdout.write(event_line(event, token=voice.token, **facts) + "\n")
+        if event in _ENDS:
+            _ends.append(line)
+        sys.stdout.write(line)
         sys.stdout.flush()
     if event == "progress":
         for listener in voice.listeners:
             listener(facts)
+
+
+def ends_told() -> str:
+    """The lines of the events with which runs of this process have ended so far."""
+    with _printing:
+        return "".join(_ends)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ class TaskErrorReporter:
                 self._failed_record(record, row), RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
             )
         if not self._tolerant:
-            where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
+            where = f"{record.read_topic}-{record.partition}@{record.kafka_offset}"
             self._failure = DataError(f"bad record at {where}: {STAGE}: {named(error)}")
             raise self._failure
         self._reported.add(offset)

@@ -183,6 +183,16 @@ def test_no_document_goes_back_in_time(store: Store, put: Any) -> None:
     assert store.documents(topic) == {"a": {"n": 2}}
 
 
+@pytest.mark.parametrize("store", [Search], indirect=True)
+def test_records_of_a_topic_that_begins_again_are_left_out_with_a_warning(
+    put: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(topic := unique("t"), (7, "a", {"n": 1}), (8, "b", {"n": 2}))
+    assert caplog.messages == []
+    put(topic, (0, "a", {"n": 3}), (1, "b", {"n": 4}), (2, "c", {"n": 5}))
+    assert caplog.messages == [f"2 records from {topic}-0@0 on were left out: the index has them, or newer ones"]
+
+
 @pytest.mark.parametrize("store", [Mongo], indirect=True)
 def test_a_document_that_is_too_large_is_reported(store: Store, put: Any) -> None:
     reporter = put(topic := unique("t"), (0, "a", {"text": "x" * (17 << 20)}), (1, "b", {"n": 1}))
@@ -196,6 +206,25 @@ def test_a_server_that_is_unavailable_is_worth_a_retry(store: Store, monkeypatch
     with pytest.raises(RetriableError):
         task.put([SinkRecord("t", 0, 0, "a", {"n": 1})])
     task.stop()
+
+
+@pytest.mark.parametrize("what", ["fails", "refuses"])
+@pytest.mark.parametrize("code", [10107, 189, 91, 11600, 11602, 262, 50, 112], ids=str)
+@pytest.mark.parametrize("store", [Mongo], indirect=True)
+def test_a_write_that_may_succeed_later_is_worth_a_retry_and_no_bad_record(store: Store, code: int, what: str) -> None:
+    task = task_of(store, reporter := Reporter(), collection=f"{what}-{code}")
+    with pytest.raises(RetriableError, match="MongoDB is unavailable: as the test wants it"):
+        task.put([SinkRecord("t", 0, 0, "a", {"n": 1})])
+    task.stop()
+    assert reporter.offsets == []
+
+
+@pytest.mark.parametrize("store", [Mongo], indirect=True)
+def test_a_write_that_is_refused_is_reported(store: Store) -> None:
+    task = task_of(store, reporter := Reporter(), collection="refuses-121")
+    task.put([SinkRecord("t", 0, 0, "a", {"n": 1})])
+    task.stop()
+    assert reporter.offsets == [0]
 
 
 @pytest.mark.parametrize("store", [Mongo], indirect=True)

@@ -97,7 +97,9 @@ def test_records_may_be_tombstones(run_of: Run, notes: Path) -> None:
 
 
 def test_a_list_of_values_has_none(run_of: Run) -> None:
-    with pytest.raises(DataError, match=r"-0@1 is a tombstone, and values takes values only: let it take list\[SinkR"):
+    with pytest.raises(
+        DataError, match=r"-0@1: it is a tombstone, and values takes values only: let it take list\[SinkR"
+    ):
         run_of("values", {"n": 1}, None)
 
 

@@ -41,7 +41,7 @@ called(3, 4)  # call-arg
 text: str = next(called(3))  # assignment
 written([], folder=7)  # arg-type
 changed({}, rate="x")  # arg-type
-bare.confgured()  # attr-defined
+bare.configure()  # attr-defined
 source(function=3)  # call-overload
 """
 

@@ -65,7 +65,7 @@ def test_a_predicate_that_fails_makes_a_bad_record(negate: str, expected: list[s
 @pytest.mark.parametrize(
     ("keys", "wrong"),
     [
-        pytest.param({"predicates.when.condition": "valeu.n > 1"}, "predicates.when.condition", id="predicate"),
+        pytest.param({"predicates.when.condition": "valuee.n > 1"}, "predicates.when.condition", id="predicate"),
         pytest.param({"predicates.when.condition": "value.n::int"}, "predicates.when.condition", id="no condition"),
         pytest.param(
             {"transforms.add.type": "airflow_kconnect.transforms.SQL", "transforms.add.value": "no_such_function(1)"},

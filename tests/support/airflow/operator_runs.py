@@ -20,5 +20,7 @@ def source(**parameters: Any) -> KafkaSourceOperator:
 
 def context(**dag_run: Any) -> Any:
     """The context of a second try."""
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=2)
+    ti = SimpleNamespace(
+        dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=2, stats_tags={}, start_date=None
+    )
     return {"ti": ti, "dag_run": SimpleNamespace(**{"clear_number": 0, "run_type": "manual"} | dag_run)}

@@ -97,6 +97,18 @@ def typed(more: str = "") -> Iterator[dict[str, Any]]:
     yield {"id": 2, "at": "yesterday"} if more == "unfit" else {"id": 2, **({more: 1} if more else {})}
 
 
+@dlt.resource(
+    columns={"n": {"data_type": "bigint"}, "at": {"data_type": "timestamp"}, "name": {"data_type": "text"}},
+)
+def frame(as_rows: bool = False) -> Iterator[Any]:
+    """A frame of pandas, in whose second row nothing is known."""
+    import pandas as pd  # type: ignore[import-untyped]
+
+    at = pd.to_datetime(["2026-01-01T00:00:00Z", None])
+    found = pd.DataFrame({"n": [1.0, None], "at": at, "name": pd.Series(["a", float("nan")], dtype="object")})
+    yield found.astype(object).to_dict("records") if as_rows else found
+
+
 @dlt.resource
 def failing() -> Iterator[dict[str, Any]]:
     yield {"n": 1}

@@ -1,9 +1,34 @@
 import de.bwaldvogel.mongo.MongoServer;
 import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
+import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.wire.message.MongoMessage;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** A server of MongoDB's protocol, with documents in memory, on the loopback address: its port. */
-public class DocumentServer {
+/**
+ * A server of MongoDB's protocol, with documents in memory, on the loopback address: its port.
+ *
+ * <p>A command that writes to a collection `fails-CODE` fails with this code, and in `refuses-CODE` its first write does.
+ */
+public class DocumentServer extends MemoryBackend {
+    private static final Pattern FAILING = Pattern.compile("(fails|refuses)-(\\d+)");
+
     public static void main(String[] arguments) {
-        new MongoServer(new MemoryBackend()).bind("127.0.0.1", Integer.parseInt(arguments[0]));
+        new MongoServer(new DocumentServer()).bind("127.0.0.1", Integer.parseInt(arguments[0]));
+    }
+
+    @Override
+    public Document handleMessage(MongoMessage message) {
+        Matcher failing = FAILING.matcher(String.valueOf(message.getDocument().get("update")));
+        if (!failing.matches()) {
+            return super.handleMessage(message);
+        }
+        Document error = new Document("code", Integer.parseInt(failing.group(2))).append("errmsg", "as the test wants it");
+        if (failing.group(1).equals("fails")) {
+            return error.append("ok", 0.0);
+        }
+        List<Document> errors = List.of(error.append("index", 0));
+        return new Document("n", 0).append("nModified", 0).append("writeErrors", errors).append("ok", 1.0);
     }
 }

@@ -67,7 +67,7 @@ def test_keys_that_nothing_knows_are_compared_with_a_few(worst: dict[str, str]) 
 def worst() -> dict[str, str]:
     """As many stages and as many unknown keys as are accepted."""
     config = staged("transforms", HOIST, MOST_ALIASES)
-    return config | {f"transfoms.stage{number}.field": "f" for number in range(MOST_KEYS - len(config))}
+    return config | {f"transform.stage{number}.field": "f" for number in range(MOST_KEYS - len(config))}
 
 
 @pytest.mark.parametrize("name", ["transforms.a.key", "transforms.a.regex", "topics.regex", "file"])

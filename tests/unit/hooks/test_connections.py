@@ -121,7 +121,7 @@ class TestWorkerConfig:
         extra = dict.fromkeys(FIELDS, "x") | {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}
         extra |= {"oauth_provider": "azure"}
 
-        assert WorkerConfig.from_props(worker_config(extra, login="u", password="p")).warnings == ()
+        assert WorkerConfig.from_props(worker_config(extra)).warnings == ()
 
     def test_the_form_has_the_fields_that_are_read(self) -> None:
         (declared,) = get_provider_info()["connection-types"]

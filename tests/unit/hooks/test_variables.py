@@ -86,7 +86,7 @@ class TestWhatTheWorkerAllows:
         assert caught.value.errors == {"a": [f"variable ${{{name}}} is not allowed by `allowlist.pattern`"]}
 
     def test_a_slip_in_the_key_is_an_error(self) -> None:
-        key = "config.providers.airflow.param.allowlist.patern"
+        key = "config.providers.airflow.param.allowlist.patern"  # codespell:ignore
         with pytest.raises(ConfigError) as caught:
             look_up({}, {key: "kafka_.*"})
         assert caught.value.errors == {

@@ -48,3 +48,11 @@ def test_goes_before_a_path_of_the_user() -> None:
     conf = with_archive({"a": "b", "spark.executorEnv.PYTHONPATH": "/opt/mine"})
 
     assert conf == {"a": "b", "spark.executorEnv.PYTHONPATH": f"{NAME}:/opt/mine"}
+
+
+def test_the_archive_of_an_installation_is_always_the_same() -> None:
+    contents = []
+    for _ in range(2):
+        with package_archive() as path:
+            contents.append(path.read_bytes())
+    assert contents[0] == contents[1]

@@ -15,8 +15,8 @@ from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.java.own_classes import own_jar
 from airflow_kconnect.hosted.worker import run_tokens
 from airflow_kconnect.hosted.worker.run_tokens import login_keys, tokens_for
-from airflow_kconnect.kafka.logins import callback
 from airflow_kconnect.machine.java import find_java
+from tests.support.logins.providers import provide
 
 WORKER = {"bootstrap.servers": "b:9098", "kconnect.oauth.provider": "counted"}
 
@@ -37,16 +37,10 @@ class Counted(TokenProvider):
         return Token(f"token {Counted.asked}", time.time() + 3, extensions={"logicalCluster": "lkc-1"})
 
 
-class _Entry:
-    def load(self) -> type[TokenProvider]:
-        return Counted
-
-
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callback, "installed", lambda: {"counted": _Entry()})
+    provide(monkeypatch, "counted", Counted)
     monkeypatch.setattr(run_tokens, "_RETRY_S", 0.2)
-    callback._provider.cache_clear()
 
 
 @pytest.fixture(scope="module")

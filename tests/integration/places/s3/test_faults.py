@@ -235,7 +235,7 @@ class TestCheck:
 
     def test_of_a_store_that_is_not_reachable(self, store: Store) -> None:
         place = open_place(store.address, {**store.settings, "store.endpoint": "http://127.0.0.1:9"})
-        with pytest.raises(RetriableError, match="check that its endpoint is right and reachable"):
+        with pytest.raises(RetriableError, match="check that endpoint and region are right"):
             place.check()
 
     @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def test_compiled_expressions_do_not_throw_either(spark: SparkSession) -> None:
         ("system.builtin.reflect('a', 'b')", "is not a function of Spark"),
         ("identifier('reflect')('a', 'b')", "ExpressionWithUnresolvedIdentifier is not supported"),
         ("session_user", "Unknown name session_user; the names are key, value, topic"),
-        ("vlaue.id", "Unknown name vlaue"),
+        ("vlaue.id", "Unknown name vlaue"),  # codespell:ignore
         ("transform(value.xs, x -> y)", "Unknown name y"),
         ("spark_partition_id()", "not allowed"),
         ("value_0.id", "Unknown name value_0"),

@@ -59,7 +59,7 @@ def test_no_installed_class_is_taken_for_a_foreign_one(group: str) -> None:
         (CONNECTORS, "FileStreamSorce", ["org.apache.kafka.connect.file.FileStreamSourceConnector"]),
         (
             CONNECTORS,
-            "org.apache.kafka.conect.file.FileStreamSinkConnector",
+            "org.apache.kafka.conect.file.FileStreamSinkConnector",  # codespell:ignore
             ["org.apache.kafka.connect.file.FileStreamSinkConnector"],
         ),
         (

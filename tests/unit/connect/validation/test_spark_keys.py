@@ -31,9 +31,9 @@ def test_sizes_are_allowed_without_a_warning() -> None:
 
 
 def test_others_are_refused_and_the_right_one_is_suggested() -> None:
-    assert errors("spark.executor.memroy") == [
-        "the worker does not allow connectors to set spark.executor.memroy (`kconnect.spark.conf.allowed`); did you "
-        "mean `spark.executor.memory`?"
+    assert errors("spark.executor.memroy") == [  # codespell:ignore
+        "the worker does not allow connectors to set spark.executor.memroy "  # codespell:ignore
+        "(`kconnect.spark.conf.allowed`); did you mean `spark.executor.memory`?"
     ]
 
 

@@ -177,8 +177,8 @@ def test_the_config_topic_has_a_single_writer_as_in_connect(support: str, single
 
 
 def test_unknown_key_is_a_warning() -> None:
-    assert WorkerConfig.from_props({**KAFKA, "gruop.id": "x"}).warnings == (
-        "`gruop.id` is not a key of the worker configuration and has no effect",
+    assert WorkerConfig.from_props({**KAFKA, "gruop.id": "x"}).warnings == (  # codespell:ignore
+        "`gruop.id` is not a key of the worker configuration and has no effect",  # codespell:ignore
     )
 
 

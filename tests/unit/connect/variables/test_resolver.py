@@ -173,13 +173,13 @@ class TestSecrets:
         errors = errors_of(
             resolver(),
             good=f"${{file:{file}:password}}",
-            mixed=f"${{file:{file}:password}}${{env:KC_MISSING}}${{env:KC_MISSING}}${{file:{file}:pasword}}",
+            mixed=f"${{file:{file}:password}}${{env:KC_MISSING}}${{env:KC_MISSING}}${{file:{file}:pass}}",
             other=f"${{file:{file}.bak:password}}",
         )
         assert list(errors) == ["mixed", "other"]
         assert [message.split("} ")[0] + "}" for message in errors["mixed"]] == [
             "variable ${env:KC_MISSING}",
-            f"variable ${{file:{file}:pasword}}",
+            f"variable ${{file:{file}:pass}}",
         ]
 
     def test_the_error_has_the_name_of_the_connector(self) -> None:

@@ -214,3 +214,11 @@ def test_records_follow_the_hints_of_their_resource(function: str, expected: lis
 def test_a_record_without_its_key_is_an_error() -> None:
     with pytest.raises(DataError, match="without `other`, which is in its primary key"):
         read("by_kind", **{"dlt.hints.by_kind": '{"primary_key": "other"}'})
+
+
+@pytest.mark.parametrize("as_rows", ["true", "false"])
+@pytest.mark.parametrize("schemas", ["none", "declared"])
+def test_what_pandas_does_not_know_is_null(schemas: str, as_rows: str) -> None:
+    known, unknown = read("frame", **{"dlt.schemas": schemas, "dlt.args.as_rows": as_rows})
+    assert (known.value["n"], known.value["name"]) == (1, "a")
+    assert unknown.value == {"n": None, "at": None, "name": None}

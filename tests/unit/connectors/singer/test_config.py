@@ -133,6 +133,24 @@ def test_a_stream_that_the_tap_does_not_have_is_named_with_those_that_it_has(tmp
     }
 
 
+TWINS = '{"streams": [{"stream": "sales orders", "schema": {}}, {"stream": "sales_orders", "schema": {}}]}'
+
+
+def test_streams_that_would_share_a_topic_are_both_named() -> None:
+    catalog = {"singer.catalog": TWINS}
+    with pytest.raises(ConfigError) as error:
+        SingerSourceConnector({"singer.command": "/tap", "topic.prefix": "crm.", **catalog}).check()
+    assert error.value.errors["singer.streams"] == [
+        "streams `sales orders` and `sales_orders` would both go to topic crm.sales_orders: leave one of them out, and "
+        "read it by another connector, with another `topic.prefix`"
+    ]
+
+
+def test_a_stream_that_is_left_out_shares_no_topic() -> None:
+    catalog = {"singer.catalog": TWINS, "singer.streams": "!sales_orders"}
+    SingerSourceConnector({"singer.command": "/tap", **catalog}).check()
+
+
 def test_hints_are_where_taps_of_all_ages_look_for_them(tmp_path: Path) -> None:
     hints = {"replication_method": "INCREMENTAL", "replication_key": "n", "key_properties": ["text"]}
     connector = SingerSourceConnector({**Tap(tmp_path).props(), "singer.hints.numbers": json.dumps(hints)})

@@ -16,7 +16,7 @@ import pytest
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.data import INT64_SCHEMA
-from airflow_kconnect.connect.errors import DataError, NextRunError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, NextRunError, RetriableError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.programs import running as running_programs
@@ -118,6 +118,14 @@ def test_all_of_a_run_is_one_transaction_if_the_user_wants_it(tap: Tap) -> None:
 
 def test_a_tap_without_states_has_an_offset_at_its_end(tap: Tap) -> None:
     assert states(read(tap.props(size=0))) == {22: "{}"}
+
+
+def test_streams_that_share_a_topic_end_the_run_where_no_catalog_has_told_of_them(tmp_path: Path) -> None:
+    schemas: list[dict[str, Any]] = [
+        {"type": "SCHEMA", "stream": name, "schema": {}, "key_properties": []} for name in ("a b", "a_b")
+    ]
+    with pytest.raises(ConfigError, match=r"streams `a b` and `a_b` would both go to topic a_b"):
+        read(saying(tmp_path, *schemas))
 
 
 def test_records_have_the_schema_the_key_and_the_time_that_the_tap_tells(tap: Tap) -> None:
@@ -237,7 +245,7 @@ def test_its_files_are_private_and_removed(tap: Tap) -> None:
     assert "hush-hush" not in " ".join(seen["argv"])
 
 
-def test_a_tap_gets_no_secrets_of_airflow_and_of_sparks_sockets(
+def test_a_tap_gets_the_environment_without_secrets_of_airflow_and_of_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secrets = (
@@ -245,8 +253,9 @@ def test_a_tap_gets_no_secrets_of_airflow_and_of_sparks_sockets(
         "AIRFLOW_CONN_SHOP",
         "PYSPARK_GATEWAY_SECRET",
         "PYTHON_WORKER_FACTORY_SECRET",
+        "KCONNECT_SPARK_OPTIONS",
     )
-    for name in secrets:
+    for name in (*secrets, "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "hush-hush")
     command = tmp_path / "tap-env"
     record = '{"type": "RECORD", "stream": "env", "record": dict(os.environ)}'
@@ -256,7 +265,7 @@ def test_a_tap_gets_no_secrets_of_airflow_and_of_sparks_sockets(
     )
     command.chmod(0o755)
     (found,) = read({"singer.command": str(command), "singer.catalog": "none"})
-    assert ("PATH" in found.value, set(secrets) & set(found.value)) == (True, set())
+    assert ("AWS_SECRET_ACCESS_KEY" in found.value, set(secrets) & set(found.value)) == (True, set())
 
 
 def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:

@@ -15,6 +15,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.logins import callback
 from airflow_kconnect.kafka.logins.callback import TokenCallback, last_failure, token_config
 from airflow_kconnect.kafka.shared import shared_kafka
+from tests.support.logins.providers import provide
 
 WORKER = {"bootstrap.servers": "broker:9098", "kconnect.oauth.provider": "vault", "kconnect.oauth.vault.path": "p-1"}
 
@@ -36,18 +37,10 @@ class Vault(TokenProvider):
         return Token(f"token of {self.options['path']}", time.time() + 60, "etl", {"logicalCluster": "lkc-1"})
 
 
-class _Entry:
-    def load(self) -> type[TokenProvider]:
-        return Vault
-
-
 @pytest.fixture(autouse=True)
 def vault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callback, "installed", lambda: {"vault": _Entry()})
     monkeypatch.setattr(confluent_kafka, "__version__", "2.13.0")  # no client is made here
-    callback._provider.cache_clear()
-    callback._prove.cache_clear()
-    callback._failures.clear()
+    provide(monkeypatch, "vault", Vault)
 
 
 def path(text: str) -> dict[str, str]:
@@ -66,6 +59,20 @@ def test_a_client_logs_in_over_tls_with_tokens() -> None:
 def test_the_protocol_of_the_worker_wins() -> None:
     config = ClientConfigs({**WORKER, "security.protocol": "SASL_PLAINTEXT"}).admin()
     assert config["security.protocol"] == "SASL_PLAINTEXT"
+
+
+def test_a_connector_that_logs_in_by_itself_waits_for_no_token() -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    jaas = f'{module} required username="a" password="b";'
+    own = {"producer.override.sasl.mechanism": "PLAIN", "producer.override.sasl.jaas.config": jaas}
+    config = ClientConfigs(WORKER, own).producer(None)
+    login = {key: config.get(key) for key in ("sasl.mechanism", "sasl.username", "security.protocol", "oauth_cb")}
+    assert login == {
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "a",
+        "security.protocol": "SASL_SSL",
+        "oauth_cb": None,
+    }
 
 
 def test_the_callback_gives_what_the_client_wants() -> None:
@@ -99,6 +106,12 @@ def test_a_wrong_option_is_named_with_its_whole_key() -> None:
     with pytest.raises(ConfigError) as caught:
         token_config(path("bad"))
     assert caught.value.errors == {"kconnect.oauth.vault.path": ["is bad"]}
+
+
+def test_a_machine_without_the_package_of_the_provider_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callback, "installed", dict)
+    with pytest.raises(ConfigError, match="is vault, which no package on this machine has: install it"):
+        token_config(WORKER)
 
 
 def test_any_other_exception_may_pass() -> None:

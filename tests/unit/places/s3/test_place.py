@@ -181,6 +181,19 @@ def test_whatever_it_answers_to_a_condition_on_what_is_not_there(
     checked(Finding(answer=_refused(status, code)), monkeypatch)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("store.region", "eu central 1", "doesn't match a supported format.; expected one such as eu-central-1"),
+        ("store.endpoint", "h:9000", "Invalid endpoint: h:9000; expected a URL like https://host:9000"),
+    ],
+)
+def test_what_cannot_be_an_address_is_named_with_its_key(key: str, value: str, text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_place("s3://lake/raw", {key: value}).check()
+    assert text in " ".join(caught.value.errors[key])
+
+
 def test_a_token_that_cannot_be_sent_does_not_show() -> None:
     login = {"store.access.key.id": "k", "store.secret.access.key": "s", "store.session.token": "s3cret\ntoken"}
     with pytest.raises(RetriableError, match="check that endpoint, proxy and credentials are right") as caught:

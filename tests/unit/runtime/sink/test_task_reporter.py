@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 
 from airflow_kconnect.connect.error_cells import RecordError
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import SinkRecord
 from airflow_kconnect.runtime.bad_records import FailedRecord
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
@@ -43,3 +45,10 @@ def test_a_record_that_is_put_again_becomes_one_dead_letter() -> None:
         reporter.begin(BATCH, RECORDS)
         reporter.report(RECORDS[1], ValueError("bad"))
     assert (told, reporter.reported) == ([(1, b"of 1")], 1)
+
+
+def test_the_error_of_a_record_whose_topic_was_renamed_says_where_it_was_read() -> None:
+    reporter = TaskErrorReporter(Told().tell, tolerant=False)
+    reporter.begin(BATCH, RECORDS)
+    with pytest.raises(DataError, match=r"^bad record at orders-0@5: "):
+        reporter.report(replace(RECORDS[0], original_topic="orders"), ValueError("bad"))

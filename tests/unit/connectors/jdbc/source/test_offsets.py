@@ -157,7 +157,7 @@ class TestOffsetProblems:
     @pytest.mark.parametrize(
         ("partition", "offset", "text"),
         [
-            ({"tabel": "t"}, {"incrementing": 5}, "is not a source partition of JDBC"),
+            ({"tabel": "t"}, {"incrementing": 5}, "is not a source partition of JDBC"),  # codespell:ignore
             ({"table": "t"}, {"position": 5}, "has neither `incrementing` nor `timestamp`"),
             ({"table": "t"}, {"timestamp": "2026-01-01"}, "`timestamp` is not a whole number"),
         ],

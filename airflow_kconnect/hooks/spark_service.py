@@ -1,0 +1,132 @@
+"""Runs a connector job on a service, such as EMR Serverless, by its API: no spark-submit runs on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from uuid import uuid4
+
+from airflow_kconnect.connect.run import parse_event
+from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
+from airflow_kconnect.hooks.services.registry import open_service
+from airflow_kconnect.hooks.services.staging import Staging
+from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.submit.heartbeat import Heartbeat
+from airflow_kconnect.submit.package_archive import package_archive, with_archive
+from airflow_kconnect.submit.spark import job_path
+from airflow_kconnect.submit.spark_needs import SparkElsewhere, SparkOfJob
+from airflow_kconnect.submit.submit import spark_conf
+
+
+class SparkServiceHook(ConnectorSparkSubmitHook):
+    """A `ConnectorSparkSubmitHook` whose jobs a service starts; takes the same parameters.
+
+    What of them are files of this machine is put into the connection's staging folder first.
+    """
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._job_id: str | None = None
+        self._run: str | None = None
+
+    def _spark_settings(self) -> dict[str, str]:
+        own = {
+            "spark.driver.memory": self._driver_memory,
+            "spark.driver.extraClassPath": self._driver_class_path,
+            "spark.executor.memory": self._executor_memory,
+            "spark.executor.cores": self._executor_cores,
+            "spark.executor.instances": self._num_executors,
+            "spark.jars.packages": self._packages,
+            "spark.jars.excludes": self._exclude_packages,
+            "spark.jars.repositories": self._repositories,
+            **{f"spark.executorEnv.{name}": value for name, value in (self._env_vars or {}).items()},
+        }
+        given = {key: str(value) for key, value in own.items() if value is not None}
+        return spark_conf({**given, **self._conf}, master=self._connection["master"], deploy_mode="cluster")
+
+    @cached_property
+    def service(self) -> SparkService:
+        """The service of the connection. :raises ConfigError: the connection is wrong."""
+        return open_service(self.get_connection(self._conn_id), self._conn_id)
+
+    @cached_property
+    def staging(self) -> Staging:
+        """Its staging folder. :raises ConfigError: it is none, or the connection does not fit."""
+        return Staging.of(self.service.extras.staging, self.service.staging_conn_id)
+
+    @cached_property
+    def _spark(self) -> SparkOfJob:
+        return SparkElsewhere(self.service.extras.spark_version)
+
+    @property
+    def is_tracked(self) -> bool:
+        return True
+
+    def _why_to_wait_here(self) -> str | None:
+        return None
+
+    def start(self, application: str) -> tuple[str, str]:
+        """Put what the job needs into the staging folder, and start it.
+
+        :returns: the id of the job, and of its run in the staging folder.
+        """
+        run = self._run = uuid4().hex
+        doing = f"starting the job on {self.service.title}"
+        with Heartbeat(self._say, doing, self.silence_s), ExitStack() as undo:
+            *files, run_file = (self._files or "").split(",")
+            job = self._job(run, application, [file for file in files if file])
+            undo.callback(self.staging.clear, run)
+            self.staging.put_run_spec(run, Path(run_file))
+            job_id = self.service.start(job)
+            undo.pop_all()
+        self.log.info("%s has started job %s", self.service.title, job_id)
+        return job_id, run
+
+    def _job(self, run: str, application: str, files: Iterable[str]) -> ServiceJob:
+        conf, package = dict(self._conf), []
+        if application == str(job_path()):
+            with package_archive() as archive:
+                package = [self.staging.library(archive)]
+            conf = with_archive(conf)
+        return ServiceJob(
+            name=self._name,
+            request=run,
+            application=self._there(application),
+            arguments=("--run", self.staging.mailbox(run)),
+            py_files=(*package, *self._all_there(self._py_files, conf.pop("spark.submit.pyFiles", None))),
+            files=self._all_there(*files, conf.pop("spark.files", None)),
+            jars=self._all_there(self._jars, conf.pop("spark.jars", None)),
+            archives=self._all_there(self._archives, conf.pop("spark.archives", None)),
+            conf=conf,
+        )
+
+    def _all_there(self, *lists: str | None) -> tuple[str, ...]:
+        names = (name.strip() for names in lists for name in (names or "").split(","))
+        return tuple(self._there(name) for name in dict.fromkeys(names) if name)
+
+    def _there(self, file: str) -> str:
+        """The address of a file for the job: of this machine's, one in the staging folder."""
+        path, alias, name = file.removeprefix("file://").partition("#")
+        return f"{self.staging.library(Path(path))}{alias}{name}" if path.startswith("/") else file
+
+    def take_end(self, run: str) -> None:
+        """Learn how the job has ended from what it has said, and clear the mailbox of its run."""
+        for line in self.staging.end_of(run).splitlines():
+            if (event := parse_event(line, self.token)) is not None:
+                self._take(event)
+        self.staging.clear(run)
+
+    def on_kill(self) -> None:
+        """End the job on the service, if it has been started."""
+        self._killed = True
+        if self._job_id is not None:
+            self.log.info("Ending job %s of %s", self._job_id, self.service.title)
+            self.service.end(self._job_id)
+        if self._run is not None:
+            self.staging.clear(self._run)
+
+    def adopt(self, job_id: str) -> None:
+        """Make `on_kill` end a job that was started, perhaps by an earlier attempt."""
+        self._job_id = job_id
