@@ -225,7 +225,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def staging(self) -> Staging | None:
         """Where a job whose driver runs elsewhere finds its run spec and leaves its report; None if nothing was said.
 
-        :raises ConfigError: it is no folder of a store, or its connection does not fit.
+        :raises ConfigError: the address is not one of a folder, or its connection does not fit.
         """
         extra = self.get_connection(self._conn_id).extra_dejson
         if self._connection["deploy_mode"] != "cluster" or not extra.get(STAGING):
