@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 SERVICES = {
+    "databricks": "airflow_kconnect.hooks.services.databricks.Databricks",
     "emr-serverless": "airflow_kconnect.hooks.services.emr_serverless.EmrServerless",
 }
 """Scheme of the connection's host -> class."""
