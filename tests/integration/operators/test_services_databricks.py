@@ -103,8 +103,10 @@ def test_a_cluster_of_each_run_has_the_settings_of_the_operator(
     cluster = {"spark_version": "17.3.x-scala2.13", "data_security_mode": "SINGLE_USER", "num_workers": 1}
     extra = {"staging": f"{bucket.address}/kconnect", "staging_conn_id": "aws_default", "new_cluster": cluster}
     _connect(monkeypatch, "databricks://new", extra)
+    operator = _source(source(), worker_props, deferrable=True, conf={"spark.task.maxFailures": "2"})
     with pytest.raises(TaskDeferred):
-        _source(source(), worker_props, deferrable=True, conf={"spark.task.maxFailures": "2"}).execute(context())
+        operator.execute(context())
+    operator.on_kill()
     (run,) = runner.runs.values()
     assert run.request["tasks"][0]["new_cluster"] == {**cluster, "spark_conf": {"spark.task.maxFailures": "2"}}
 
