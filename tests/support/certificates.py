@@ -16,7 +16,7 @@ from airflow_kconnect.local.ports import LOOPBACK
 
 
 def self_signed(host: str = LOOPBACK) -> tuple[str, str]:
-    """A certificate for a host, and its key, as PEM."""
+    """A certificate for an address or a host, and its key, as PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     now = datetime.now(UTC)
@@ -24,7 +24,8 @@ def self_signed(host: str = LOOPBACK) -> tuple[str, str]:
     builder = builder.serial_number(x509.random_serial_number())
     builder = builder.not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(days=1))
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))])
+    is_address = host[0].isdigit()
+    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(host)) if is_address else x509.DNSName(host)])
     certificate = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

@@ -33,12 +33,18 @@ class EntraTokens(TokenProvider):
         try:
             found = self._credential.get_token(self._scope)
         except AzureError as error:
-            text = f"Entra ID gives no token for {self._scope}: {error.message}"
-            # Without a secret, each kind of credential has been tried: one of them may have been unavailable.
-            if isinstance(error, ClientAuthenticationError) and self.options.get("client.secret"):
+            text = f"Entra ID gives no token for {self._scope}: {' '.join(error.message.split())}"
+            if isinstance(error, ClientAuthenticationError) and self._is_answer(error):
                 raise ConfigError({PROVIDER: [f"is {AZURE}, and {text}"]}) from error
             raise RetriableError(text) from error
         return Token(found.token, float(found.expires_on))
+
+    def _is_answer(self, error: Exception) -> bool:
+        """Whether Entra ID itself refuses. What keeps it from answering is the error's cause; that of a tenant that it
+        does not know is a `ValueError`. Without a secret, each kind of credential has been tried: one of them may have
+        been unavailable.
+        """
+        return bool(self.options.get("client.secret")) and isinstance(error.__cause__, ValueError | None)
 
     def _made(self) -> Any:
         try:

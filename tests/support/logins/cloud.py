@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,10 +19,14 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 
+from tests.support.certificates import self_signed
 from tests.support.http_server import Answer, Request, http_server
+from tests.support.proxy import proxy_to
 
 AUDIENCE = "kafka"
 IDENTITY_HEADER = "identity-header"
+ENTRA = "login.microsoftonline.com"
+CLIENT_SECRET = "of-an-application"
 _STS = """<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
 <AccessKeyId>{key}</AccessKeyId><SecretAccessKey>{secret}</SecretAccessKey><SessionToken>{session}</SessionToken>
 <Expiration>{until}</Expiration></Credentials><AssumedRoleUser><Arn>{arn}</Arn><AssumedRoleId>x:y</AssumedRoleId>
@@ -62,8 +67,16 @@ class Cloud:
             "token_uri": f"{self.url}/google/token",
         }
 
-    def answer(self, path: str, query: dict[str, str], headers: dict[str, str]) -> tuple[int, str]:
-        """Status and body of a request. :param query: that of a form, too."""
+    def answered(self, request: Request) -> Answer:
+        """A request's answer."""
+        parts = urlsplit(request.path)
+        query = {key: values[0] for key, values in parse_qs(f"{parts.query}&{request.body.decode()}").items()}
+        status, text = self._answer(parts.path, query, request.headers)
+        kind = "text/xml" if text.startswith("<") else "application/json"
+        return Answer(status, {"Content-Type": kind}, text.encode())
+
+    def _answer(self, path: str, query: dict[str, str], headers: dict[str, str]) -> tuple[int, str]:
+        """Status and body. :param query: that of a form, too."""
         if path == "/secret":
             secret = self.keys.get((query["access_key"], query.get("session", "")))
             return (404, "") if secret is None else (200, secret)
@@ -93,6 +106,28 @@ class Cloud:
             token = f"ya29.{len(self.tokens)}"
             self.tokens[token] = until_s
             return 200, json.dumps({"access_token": token, "expires_in": int(self.life_s), "token_type": "Bearer"})
+        return self._of_entra_id(path, query)
+
+    def _of_entra_id(self, path: str, query: dict[str, str]) -> tuple[int, str]:
+        """What an application with a secret asks for."""
+        if path == "/nowhere/v2.0/.well-known/openid-configuration":
+            return 400, json.dumps({"error": "invalid_tenant", "error_description": "AADSTS90002: Tenant not found"})
+        if path.endswith("/.well-known/openid-configuration"):
+            tenant = f"https://{ENTRA}/{path.split('/')[1]}"
+            names = {"token_endpoint": "oauth2/v2.0/token", "authorization_endpoint": "oauth2/v2.0/authorize"}
+            return 200, json.dumps(
+                {"issuer": f"{tenant}/v2.0"} | {key: f"{tenant}/{end}" for key, end in names.items()}
+            )
+        if path == "/common/discovery/instance":  # asked before a refused secret is forgotten
+            known = {"preferred_network": ENTRA, "preferred_cache": ENTRA, "aliases": [ENTRA]}
+            return 200, json.dumps({"metadata": [known]})
+        if path.endswith("/oauth2/v2.0/token"):
+            if query["client_secret"] != CLIENT_SECRET:
+                return 401, json.dumps(
+                    {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid secret"}
+                )
+            answer = {"access_token": self.jwt(query["client_id"]), "expires_in": int(self.life_s)}
+            return 200, json.dumps(answer | {"token_type": "Bearer"})
         return 404, "{}"
 
     def _new_keys(self, until_s: float) -> tuple[str, str, str, str]:
@@ -105,14 +140,17 @@ class Cloud:
 @contextmanager
 def cloud() -> Iterator[Cloud]:
     """A server on the loopback address, for as long as the block."""
-
-    def answer(request: Request) -> Answer:
-        parts = urlsplit(request.path)
-        query = {key: values[0] for key, values in parse_qs(f"{parts.query}&{request.body.decode()}").items()}
-        status, text = found.answer(parts.path, query, request.headers)
-        kind = "text/xml" if text.startswith("<") else "application/json"
-        return Answer(status, {"Content-Type": kind}, text.encode())
-
-    with http_server(answer=answer) as server:
+    with http_server(answer=lambda request: found.answered(request)) as server:
         found = Cloud(server.url)
         yield found
+
+
+@contextmanager
+def entra_id(found: Cloud, folder: Path) -> Iterator[dict[str, str]]:
+    """Entra ID by its own name, for those who have this environment: a proxy leads to the cloud, by https.
+
+    :param folder: for its certificate.
+    """
+    (certificate := folder / "entra.pem").write_text("".join(self_signed(ENTRA)))
+    with http_server(answer=found.answered, certificate=certificate) as server, proxy_to(server.url) as proxy:
+        yield {"HTTPS_PROXY": proxy, "https_proxy": proxy, "REQUESTS_CA_BUNDLE": str(certificate)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.logins.broker import TokenBroker
-from tests.support.logins.cloud import IDENTITY_HEADER, Cloud, cloud
+from tests.support.logins.cloud import CLIENT_SECRET, IDENTITY_HEADER, Cloud, cloud, entra_id
 from tests.support.logins.providers import forget
 
 AWS, AZURE, GCP = (f"kconnect.oauth.{name}" for name in ("aws_msk_iam", "azure", "gcp"))
@@ -46,6 +46,15 @@ def own_cloud(a_cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("IDENTITY_ENDPOINT", f"{a_cloud.url}/azure/msi")
     monkeypatch.setenv("IDENTITY_HEADER", IDENTITY_HEADER)
     return a_cloud
+
+
+@pytest.fixture
+def application(own_cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Worker]:
+    """The keys of an application of Entra ID."""
+    with entra_id(own_cloud, tmp_path) as environment:
+        for name, text in environment.items():
+            monkeypatch.setenv(name, text)
+        yield {f"{AZURE}.tenant.id": "t", f"{AZURE}.client.id": "c", f"{AZURE}.client.secret": CLIENT_SECRET}
 
 
 @pytest.fixture

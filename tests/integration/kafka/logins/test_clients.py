@@ -14,7 +14,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from tests.support import unique
 from tests.support.kafka import create_topic
 from tests.support.logins.broker import TokenBroker
-from tests.support.logins.cloud import Cloud
+from tests.support.logins.cloud import CLIENT_SECRET, Cloud
 
 Worker = dict[str, str]
 ROLE = "kconnect.oauth.aws_msk_iam.role.arn"
@@ -34,6 +34,52 @@ def error_of(worker: Worker) -> ConnectError:
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_a_client_logs_in_with_the_identity_of_its_environment(name: str, worker: Callable[..., Worker]) -> None:
     log_in(worker(name))
+
+
+def test_an_application_logs_in_with_its_secret(
+    worker: Callable[..., Worker], application: Worker, own_cloud: Cloud
+) -> None:
+    log_in(worker("azure", **application))
+    assert own_cloud.asked == ["/t/v2.0/.well-known/openid-configuration", "/t/oauth2/v2.0/token"]
+
+
+def test_an_application_of_the_environment_logs_in(
+    worker: Callable[..., Worker], application: Worker, own_cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in application.items():
+        option = key.removeprefix("kconnect.oauth.azure.")  # tenant.id is AZURE_TENANT_ID
+        monkeypatch.setenv(f"AZURE_{option.replace('.', '_').upper()}", value)
+    log_in(worker("azure"))
+    assert "/t/oauth2/v2.0/token" in own_cloud.asked
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [("client.secret", "canary-secret", "AADSTS7000215"), ("tenant.id", "nowhere", "unable to get authority")],
+)
+def test_what_entra_id_refuses_is_an_error_that_does_not_show_the_secret(
+    key: str, value: str, text: str, worker: Callable[..., Worker], application: Worker
+) -> None:
+    error = error_of(worker("azure", **application | {f"kconnect.oauth.azure.{key}": value}))
+    assert isinstance(error, ConfigError)
+    assert text.lower() in error.errors["kconnect.oauth.provider"][0].lower()
+    assert not [secret for secret in ("canary-secret", CLIENT_SECRET) if secret in str(error)]
+
+
+@pytest.mark.parametrize("status", [503, None], ids=["busy", "unreachable"])
+def test_an_application_whose_entra_id_is_unavailable_may_log_in_later(
+    status: int | None,
+    worker: Callable[..., Worker],
+    application: Worker,
+    own_cloud: Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if status is None:
+        monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+        monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
+    else:
+        own_cloud.status = status
+    assert isinstance(error_of(worker("azure", **application)), RetriableError)
 
 
 def test_a_role_is_assumed_first(worker: Callable[..., Worker], own_cloud: Cloud) -> None:
