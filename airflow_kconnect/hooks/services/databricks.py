@@ -144,7 +144,6 @@ class Databricks(SparkService):
         except ImportError as error:
             raise missing_package(type(self)) from error
         from airflow.providers.common.compat.sdk import AirflowException, AirflowNotFoundException
-        from requests import RequestException
 
         conn_id = self.extras.databricks_conn_id
         try:
@@ -152,7 +151,7 @@ class Databricks(SparkService):
         except AirflowNotFoundException as error:
             text = f"extra `databricks_conn_id`: there is no connection `{conn_id}`"
             raise ConfigError({"spark_conn_id": [text]}) from error
-        except (AirflowException, RequestException) as error:
+        except (AirflowException, OSError) as error:  # those of `requests` are OSErrors
             text = in_one_line(error)
             if (response := getattr(error.__context__, "response", None)) is None:
                 raise ClusterManagerUnavailableError(f"Databricks does not answer: {text}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -297,6 +298,14 @@ class TestConnection:
     def test_an_access_mode_without_spark_in_the_job_is_refused(self, mode: str) -> None:
         with pytest.raises(ConfigError, match=f"a job has no Spark of its own in {mode}; jobs need dedicated"):
             _new(data_security_mode=mode)
+
+
+def test_the_connection_of_the_guide_is_one() -> None:
+    guide = (REPOSITORY / "docs" / "guides" / "spark-services.md").read_text()
+    command = guide[guide.index("airflow connections add spark_databricks") :].partition("```")[0]
+    words = shlex.split(command.replace("\\\n", ""))
+    given = dict(zip(words[4::2], words[5::2], strict=True))
+    _service(json.loads(given["--conn-extra"]), given["--conn-host"])
 
 
 def test_the_libraries_are_the_versions_that_this_package_needs() -> None:
