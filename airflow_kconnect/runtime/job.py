@@ -106,7 +106,7 @@ class _Hiding(logging.Formatter):
 def main(arguments: Sequence[str], session: SparkSession | None = None) -> int:
     """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours.
 
-    :param session: that of a process in which Spark runs already, and which is not the job's own.
+    :param session: that of a process in which Spark is already running, and which is not the job's own.
     """
     mailbox = next((Mailbox(text) for text in arguments if is_address(text)), None)
     try:

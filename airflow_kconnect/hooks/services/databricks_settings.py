@@ -67,10 +67,10 @@ class ClusterSettings:
         )
 
     def check_none_for(self, cluster: str) -> None:
-        """:raises ConfigError: there are settings, which a cluster that runs already does not take."""
+        """:raises ConfigError: there are settings, which a cluster that is already running does not take."""
         text = (
-            f"cannot be set for cluster {cluster}, which runs already: set it there and leave it out here, or let each"
-            " run have a cluster, by host databricks://new"
+            f"cannot be set for cluster {cluster}, which is already running: set it there and leave it out here, or let"
+            " each run have a cluster, by host databricks://new"
         )
         if keys := [*self.conf, *(f"{_ENVIRONMENT}{name}" for name in self.environment)]:
             raise ConfigError({key: [text] for key in keys})

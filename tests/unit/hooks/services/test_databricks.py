@@ -146,7 +146,9 @@ class TestStart:
 
     def test_all_that_a_running_cluster_does_not_take_is_named(self) -> None:
         conf = {**OWN, "spark.task.maxFailures": "4", "spark.executorEnv.B": "2"}
-        with pytest.raises(ConfigError, match=f"cannot be set for cluster {CLUSTER}, which runs already") as error:
+        with pytest.raises(
+            ConfigError, match=f"cannot be set for cluster {CLUSTER}, which is already running"
+        ) as error:
             _service().start(replace(JOB, conf=conf))
         assert list(error.value.errors) == ["spark.task.maxFailures", "spark.executorEnv.B"]
 
