@@ -153,6 +153,7 @@ class Databricks(SparkService):
             raise ConfigError({"spark_conn_id": [text]}) from error
         except (AirflowException, OSError) as error:  # those of `requests` are OSErrors
             text = in_one_line(error)
+            # Not its cause: older providers name none.
             if (response := getattr(error.__context__, "response", None)) is None:
                 raise ClusterManagerUnavailableError(f"Databricks does not answer: {text}") from error
             gone = response.status_code == 404 or _GONE.search(text)

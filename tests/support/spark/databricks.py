@@ -1,4 +1,4 @@
-"""Databricks with one cluster: runs/submit, get, get-output and cancel of its Jobs API 2.2, as it is documented."""
+"""Databricks with one cluster: runs/submit, get, get-output and cancel of its Jobs API, as it is documented."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Workspace:
     def answer(self, request: Request) -> Answer:
         if request.headers["Authorization"] != "Bearer dapi0":
             return _error(403, "PERMISSION_DENIED", "Invalid access token.")
-        path, _, query = request.path.removeprefix("/api/2.2/jobs/runs/").partition("?")
+        path, _, query = re.sub(r"^/api/2\.[12]/jobs/runs/", "", request.path).partition("?")
         if path == "submit":
             return self._submitted(json.loads(request.body))
         number = int(json.loads(request.body)["run_id"] if request.body else re.sub(r"\D", "", query))

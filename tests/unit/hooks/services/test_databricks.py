@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailable
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 from airflow_kconnect.hooks.services.registry import open_service
 from airflow_kconnect.submit.submit import spark_conf
-from tests.support.http_server import Answer, HttpServer, http_server
+from tests.support.http_server import Answer, HttpServer, Request, http_server
 
 CLUSTER = "0923-164208-meows279"
 EXTRA = {"staging": "s3://bucket/kconnect"}
@@ -86,6 +87,11 @@ def _task(api: HttpServer) -> dict[str, Any]:
     return dict(task)
 
 
+def _path(request: Request) -> str:
+    """Below the runs of the Jobs API, whose version is up to the provider."""
+    return re.sub(r"^/api/2\.[12]/jobs/runs/", "", request.path)
+
+
 class TestStart:
     def test_it_returns_the_id_of_the_run(self, api: HttpServer) -> None:
         api.answers = [_json(run_id=7)]
@@ -95,7 +101,7 @@ class TestStart:
         api.answers = [_json(run_id=7)]
         _service().start(JOB)
         (request,) = api.requests
-        assert (request.method, request.path) == ("POST", "/api/2.2/jobs/runs/submit")
+        assert (request.method, _path(request)) == ("POST", "submit")
         files = "s3://bucket/airflow_kconnect.zip,s3://bucket/mine.py"
         assert json.loads(request.body) == {
             "run_name": "kconnect-orders",
@@ -215,7 +221,7 @@ class TestStatus:
         text = "PySparkNotImplementedError: SparkContext is not available on Standard access mode"
         api.answers = [_run("TERMINATED", "FAILED", "Workload failed, see run output"), _json(error=f"{text}\nmore")]
         assert _service().status("7").reason == text
-        assert api.requests[-1].path == "/api/2.2/jobs/runs/get-output?run_id=8"
+        assert _path(api.requests[-1]) == "get-output?run_id=8"
 
     def test_a_failure_without_output_has_the_message_of_its_state(self, api: HttpServer) -> None:
         text = "Cluster was terminated during the run"
@@ -249,7 +255,7 @@ class TestEnd:
         api.answers = [_json()]
         _service().end("7")
         (request,) = api.requests
-        assert (request.path, json.loads(request.body)) == ("/api/2.2/jobs/runs/cancel", {"run_id": 7})
+        assert (_path(request), json.loads(request.body)) == ("cancel", {"run_id": 7})
 
     def test_a_run_that_has_ended_has_ended(self, api: HttpServer) -> None:
         api.answers = [_error(400, "INVALID_STATE", "Run 7 is in a terminal state"), _run("TERMINATED", "SUCCESS")]
