@@ -85,6 +85,7 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
             with package_archive() as archive:
                 package = [self.staging.library(archive)]
             conf = with_archive(conf)
+            application = str(job_path(self.service.job_file))
         return ServiceJob(
             name=self._name,
             request=self.mailbox,

@@ -61,8 +61,10 @@ class Mailbox:
         return _jvm().org.apache.hadoop.fs.Path(f"{self.address}/{name}")
 
     def _hadoop_conf(self) -> Any:
-        from pyspark import SparkConf
+        from pyspark import SparkConf, SparkContext
 
+        if (context := SparkContext._active_spark_context) is not None:
+            return context._jsc.hadoopConfiguration()
         jvm = _jvm()
         return jvm.org.apache.spark.deploy.SparkHadoopUtil.get().newConfiguration(SparkConf()._jconf)
 
