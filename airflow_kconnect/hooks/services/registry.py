@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 SERVICES = {
+    "databricks": "airflow_kconnect.hooks.services.databricks.Databricks",
     "dataproc": "airflow_kconnect.hooks.services.dataproc.DataprocCluster",
     "dataproc-serverless": "airflow_kconnect.hooks.services.dataproc.DataprocBatches",
     "emr": "airflow_kconnect.hooks.services.emr.Emr",
