@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 SERVICES = {
     "emr-serverless": "airflow_kconnect.hooks.services.emr_serverless.EmrServerless",
+    "livy": "airflow_kconnect.hooks.services.livy.Livy",
 }
 """Scheme of the connection's host -> class."""
 

@@ -1,0 +1,110 @@
+"""Operators whose jobs a real Livy starts, with a folder that both it and the worker see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.providers.common.compat.sdk import TaskDeferred
+
+from airflow_kconnect import KafkaSourceOperator
+from airflow_kconnect.errors import ConnectorConfigError
+from tests.support import unique
+from tests.support.airflow.operator_runs import context
+from tests.support.kafka import read_values
+from tests.support.spark.livy import LivyServer
+
+
+@pytest.fixture(scope="module")
+def staging(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("staging")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, staging: Path) -> Iterator[LivyServer]:
+    server = LivyServer(tmp_path_factory.mktemp("livy"), staging)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def livy(server: LivyServer, staging: Path, monkeypatch: pytest.MonkeyPatch) -> LivyServer:
+    """`spark_default` names it."""
+    spark = {"conn_type": "spark", "host": "livy://", "extra": {"staging": str(staging)}}
+    monkeypatch.setenv("AIRFLOW_CONN_LIVY_DEFAULT", json.dumps({"conn_type": "livy", "host": server.url}))
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
+    monkeypatch.setattr("airflow_kconnect.operators.tracking._SERVICE_POLL_S", 1)
+    return server
+
+
+@pytest.fixture
+def source(tmp_path: Path, worker_props: dict[str, str]) -> Callable[..., KafkaSourceOperator]:
+    """A source of two lines; its topic has its name."""
+
+    def make(file: str | None = None, **parameters: Any) -> KafkaSourceOperator:
+        name = unique("lines")
+        (lines := tmp_path / name).write_text("a\nb\n")
+        text = "org.apache.kafka.connect.storage.StringConverter"
+        config = {"connector.class": "FileStreamSource", "file": file or str(lines), "value.converter": text}
+        connector = {"name": name, "topic": name, **config}
+        return KafkaSourceOperator(
+            task_id="read", connector=connector, worker_config=worker_props, kafka_conn_id=None, **parameters
+        )
+
+    return make
+
+
+def _mailboxes(staging: Path) -> list[Path]:
+    return [path for path in (staging / "runs").rglob("*") if path.is_file()]
+
+
+def test_a_job_moves_records_and_its_report_comes_back(
+    livy: LivyServer, staging: Path, bootstrap: str, source: Callable[..., KafkaSourceOperator]
+) -> None:
+    report = source().execute(context())
+    assert report is not None
+    assert (report["records"]["written"], report["complete"]) == (2, True)
+    assert read_values(bootstrap, report["connector"]) == [b"a", b"b"]
+    assert _mailboxes(staging) == []
+
+
+def test_a_connector_can_run_again_while_livy_still_knows_its_last_batch(
+    livy: LivyServer, source: Callable[..., KafkaSourceOperator]
+) -> None:
+    operator = source()
+    operator.execute(context())
+    report = operator.execute(context())
+    assert report is not None
+    assert report["records"]["written"] == 0
+
+
+def test_the_error_of_a_job_is_its_own(
+    livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]
+) -> None:
+    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
+        source(file="/nowhere/at/all").execute(context())
+    assert _mailboxes(staging) == []
+
+
+def test_a_killed_task_ends_its_job(
+    livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]
+) -> None:
+    operator = source(deferrable=True)
+    before = {batch["id"] for batch in livy.batches()}
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(context())
+    batch = int(deferred.value.trigger.job_id)
+    assert batch not in before
+    operator.on_kill()
+    assert batch not in {batch["id"] for batch in livy.batches()}
+    assert _mailboxes(staging) == []
+
+
+def test_what_livy_refuses_is_an_error_of_the_configuration_in_its_words(
+    livy: LivyServer, source: Callable[..., KafkaSourceOperator]
+) -> None:
+    with pytest.raises(ConnectorConfigError, match=r"Livy refuses: .*/elsewhere\.jar cannot be added"):
+        source(jars="file:/elsewhere.jar").execute(context())
