@@ -47,7 +47,9 @@ class Mailbox:
         """Write how the job has ended. :raises RetriableError: the store is unavailable."""
         path = self._path(END)
         try:
-            stream = path.getFileSystem(self._hadoop_conf()).create(path, True)
+            files = path.getFileSystem(self._hadoop_conf())
+            files.setWriteChecksum(False)  # in a folder it would be a file that nobody removes
+            stream = files.create(path, True)
             try:
                 stream.write(bytearray(lines, "utf-8"))
             finally:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-from airflow.providers.common.compat.sdk import TaskDeferred
+from airflow.providers.common.compat.sdk import BaseHook, TaskDeferred
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.hooks.services.base import ServiceJob
+from airflow_kconnect.hooks.services.registry import open_service
 from tests.support import unique
 from tests.support.airflow.operator_runs import context
-from tests.support.kafka import read_values
+from tests.support.kafka import eventually, read_values
 from tests.support.spark.livy import LivyServer
 
 
@@ -58,7 +62,12 @@ def source(tmp_path: Path, worker_props: dict[str, str]) -> Callable[..., KafkaS
 
 
 def _mailboxes(staging: Path) -> list[Path]:
-    return [path for path in (staging / "runs").rglob("*") if path.is_file()]
+    return list((staging / "runs").iterdir())
+
+
+def _processes_with(word: str) -> list[int]:
+    found = psutil.process_iter(["cmdline"])
+    return [process.pid for process in found if any(word in each for each in process.info["cmdline"] or ())]
 
 
 def test_a_job_moves_records_and_its_report_comes_back(
@@ -71,14 +80,14 @@ def test_a_job_moves_records_and_its_report_comes_back(
     assert _mailboxes(staging) == []
 
 
-def test_a_connector_can_run_again_while_livy_still_knows_its_last_batch(
-    livy: LivyServer, source: Callable[..., KafkaSourceOperator]
-) -> None:
-    operator = source()
-    operator.execute(context())
-    report = operator.execute(context())
-    assert report is not None
-    assert report["records"]["written"] == 0
+def test_a_connector_can_run_again_while_livy_still_knows_its_last_batch(livy: LivyServer, staging: Path) -> None:
+    (script := staging / "nothing.py").touch()
+    service = open_service(BaseHook.get_connection("spark_default"), "spark_default")
+    jobs = [ServiceJob("orders", request * 32, script.as_uri(), (), {}) for request in "ab"]
+    first, second = map(service.start, jobs)
+    assert first != second
+    for job_id in (first, second):
+        service.end(job_id)
 
 
 def test_the_error_of_a_job_is_its_own(
@@ -89,17 +98,31 @@ def test_the_error_of_a_job_is_its_own(
     assert _mailboxes(staging) == []
 
 
-def test_a_killed_task_ends_its_job(
+def test_a_killed_task_ends_its_job(livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]) -> None:
+    operator = source(deferrable=True)
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(context())
+    (mailbox,) = _mailboxes(staging)
+    assert eventually((mailbox / "run.json").exists, False) is False  # the driver has taken it
+    operator.on_kill()
+    assert deferred.value.trigger.job_id not in {str(batch["id"]) for batch in livy.batches()}
+    assert eventually(lambda: _processes_with(str(mailbox)), []) == []
+    assert _mailboxes(staging) == []
+
+
+def test_a_job_that_livy_has_forgotten_has_left_its_report(
     livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]
 ) -> None:
     operator = source(deferrable=True)
-    before = {batch["id"] for batch in livy.batches()}
     with pytest.raises(TaskDeferred) as deferred:
         operator.execute(context())
-    batch = int(deferred.value.trigger.job_id)
-    assert batch not in before
-    operator.on_kill()
-    assert batch not in {batch["id"] for batch in livy.batches()}
+    job_id, kwargs = deferred.value.trigger.job_id, deferred.value.kwargs
+    livy.forget(job_id)
+    event = asyncio.run(deferred.value.trigger.wait())
+    assert event["status"] == "lost"
+    report = operator.execute_complete(context(), event, **kwargs)
+    assert report is not None
+    assert report["records"]["written"] == 2
     assert _mailboxes(staging) == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ class LivyServer:
         answer.raise_for_status()
         found: list[dict[str, Any]] = answer.json()["sessions"]
         return found
+
+    def forget(self, batch: str) -> None:
+        """Forget a batch when it has ended, as Livy does with all of them after some time."""
+        url = f"{self.url}/batches/{batch}"
+        for _ in range(600):
+            if requests.get(url, timeout=10).json()["state"] in ("success", "dead"):
+                requests.delete(url, headers={"X-Requested-By": "tests"}, timeout=10).raise_for_status()
+                return
+            time.sleep(0.2)
+        raise TimeoutError(f"batch {batch} does not end")
 
     def remove(self) -> None:
         """End it, and its batches."""
