@@ -11,6 +11,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.client_keys import to_librdkafka, worker_client_keys
+from airflow_kconnect.connect.validation.oauth_keys import OAUTHBEARER, mechanism_of
 from airflow_kconnect.connect.validation.override_policy import client_overrides, override_errors
 from airflow_kconnect.kafka.logins.callback import token_config
 from airflow_kconnect.kafka.logins.stores import from_stores
@@ -113,7 +114,11 @@ class ClientConfigs:
     def _client(self, client: str, defaults: Config) -> Config:
         java = worker_client_keys(self._worker, client) | client_overrides(self._overrides, client)
         prefix = f"{client}."
-        return defaults | token_config(self._worker) | to_librdkafka(java, prefix) | from_stores(java, prefix)
+        own = to_librdkafka(java, prefix) | from_stores(java, prefix)
+        tokens = token_config(self._worker)
+        if mechanism_of(own) != OAUTHBEARER:  # it would wait for a token for which it never asks
+            tokens.pop("oauth_cb", None)
+        return defaults | tokens | own
 
     @property
     def patience_s(self) -> float:

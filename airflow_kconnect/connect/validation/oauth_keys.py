@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type
+from airflow_kconnect.connect.validation.client_keys import CLIENTS
 
 PROVIDER = "kconnect.oauth.provider"
 ALLOWED = "kconnect.oauth.providers.allowed"
@@ -14,6 +15,7 @@ PREFIX = "kconnect.oauth."
 GROUP = "airflow_kconnect.oauth_providers"
 """Of entry points."""
 
+OAUTHBEARER = "OAUTHBEARER"
 AWS, AZURE, GCP = "aws_msk_iam", "azure", "gcp"
 OWN = {
     AWS: "airflow_kconnect.kafka.logins.aws:MskIamTokens",
@@ -92,13 +94,20 @@ def provider_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
     allowed = {each.strip() for each in worker.get(ALLOWED, "").split(",")}
     if name not in OWN and name in installed() and not allowed & {"*", name}:
         errors[PROVIDER] = [f"is {name}, code of another package, which `{ALLOWED}` does not name: add it there"]
-    mechanism = worker.get("sasl.mechanism") or worker.get("sasl.mechanisms") or "OAUTHBEARER"
-    if mechanism.upper() != "OAUTHBEARER":
+    if (mechanism := mechanism_of(worker)) != OAUTHBEARER:
         errors["sasl.mechanism"] = [f"is {mechanism}, but `{PROVIDER}` gives tokens: remove one of them"]
     if (protocol := worker.get("security.protocol", "SASL_SSL")).upper() not in ("SASL_SSL", "SASL_PLAINTEXT"):
         errors["security.protocol"] = [f"is {protocol}; a login by `{PROVIDER}` needs SASL_SSL"]
-    others = {key: [f"is another login than that by `{PROVIDER}`: remove one of them"] for key in _OTHER_LOGINS}
-    return errors | {key: messages for key, messages in others.items() if key in worker}
+    with_tokens = ["", *(f"{client}." for client in CLIENTS if mechanism_of(worker, f"{client}.") == OAUTHBEARER)]
+    others = [prefix + key for prefix in with_tokens for key in _OTHER_LOGINS]
+    text = f"is another login than that by `{PROVIDER}`: remove one of them"
+    return errors | {key: [text] for key in others if key in worker}
+
+
+def mechanism_of(keys: Mapping[str, Any], prefix: str = "") -> str:
+    """The mechanism of a login where a provider gives tokens, unless the keys say another one."""
+    names = (f"{prefix}sasl.mechanisms", f"{prefix}sasl.mechanism")
+    return next((str(keys[name]).upper() for name in names if keys.get(name)), OAUTHBEARER)
 
 
 def _misspelt(name: str, worker: Mapping[str, str]) -> dict[str, list[str]]:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 SERVICES = {
+    "emr": "airflow_kconnect.hooks.services.emr.Emr",
+    "emr-eks": "airflow_kconnect.hooks.services.emr_eks.EmrOnEks",
     "emr-serverless": "airflow_kconnect.hooks.services.emr_serverless.EmrServerless",
     "livy": "airflow_kconnect.hooks.services.livy.Livy",
 }

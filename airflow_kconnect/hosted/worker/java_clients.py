@@ -11,6 +11,7 @@ from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.client_keys import CLIENTS, SHARED_PREFIXES, worker_client_keys
+from airflow_kconnect.connect.validation.oauth_keys import OAUTHBEARER, mechanism_of
 from airflow_kconnect.hosted.worker.run_tokens import login_keys
 
 _MODULES = {
@@ -49,7 +50,9 @@ def java_client_keys(worker: Mapping[str, str]) -> dict[str, str]:
     own = {key: text for key, text in worker.items() if key.startswith(SHARED_PREFIXES)}
     for prefix, keys in [("", own), *((f"{client}.", _reaching(worker, client)) for client in CLIENTS)]:
         translated, problems = _translated(keys)
-        result |= {f"{prefix}{key}": text for key, text in (login | translated).items()}
+        has_tokens = mechanism_of(translated) == OAUTHBEARER
+        tokens = {key: text for key, text in login.items() if has_tokens or key == "security.protocol"}
+        result |= {f"{prefix}{key}": text for key, text in (tokens | translated).items()}
         # What is wrong for all clients is said once.
         errors |= {f"{prefix}{key}" if f"{prefix}{key}" in worker else key: [why] for key, why in problems.items()}
     if errors:

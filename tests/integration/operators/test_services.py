@@ -24,12 +24,11 @@ from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.connectors.group_tasks import Store
 from tests.support.kafka import read_values
 from tests.support.objects import objects_of
+from tests.support.spark.aws import ROLE, use_service
 from tests.support.spark.emr_serverless import emr_serverless
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store as Bucket
 from tests.support.stores import moto_store
-
-ROLE = "arn:aws:iam::123456789012:role/job"
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +42,8 @@ def runner(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     """What runs the jobs of EMR Serverless; `spark_default` names an application there."""
     runner = JobRunner(tmp_path, bucket)
     with emr_serverless(runner, "00app1") as server:
-        keys = bucket.settings
-        endpoints = {"emr-serverless": server.url, "s3": keys["store.endpoint"]}
-        services = {name: {"endpoint_url": url} for name, url in endpoints.items()}
-        login = {"login": keys["store.access.key.id"], "password": keys["store.secret.access.key"]}
-        aws = {"conn_type": "aws", **login, "extra": {"region_name": "us-east-1", "service_config": services}}
-        extra = {"execution_role_arn": ROLE, "staging": f"{bucket.address}/kconnect"}
-        spark = {"conn_type": "spark", "host": "emr-serverless://00app1", "extra": extra}
-        monkeypatch.setenv("AIRFLOW_CONN_AWS_DEFAULT", json.dumps(aws))
-        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
-        monkeypatch.setattr("airflow_kconnect.operators.tracking._SERVICE_POLL_S", 1)
+        extra = {"execution_role_arn": ROLE}
+        use_service(monkeypatch, bucket, "emr-serverless://00app1", "emr-serverless", server.url, **extra)
         yield runner
 
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.http_server import Answer, HttpServer, Request, http_server
+from tests.support.http_server import Answer, HttpServer, Request
+from tests.support.spark.aws import refused, served, told
 from tests.support.spark.services import JobRunner
 
 
-@contextmanager
-def emr_serverless(runner: JobRunner, application: str) -> Iterator[HttpServer]:
+def emr_serverless(runner: JobRunner, application: str) -> AbstractContextManager[HttpServer]:
     """A server whose jobs the runner runs."""
-    with http_server(answer=_Application(runner, application).answer) as server:
-        try:
-            yield server
-        finally:
-            runner.end()
+    return served(runner, _Application(runner, application).answer)
 
 
 @dataclass
@@ -31,15 +26,15 @@ class _Application:
     def answer(self, request: Request) -> Answer:
         match = re.fullmatch(rf"/applications/{self.id}/jobruns(?:/(\w+))?/?", request.path)
         if match is None or (match[1] and match[1] not in self.runner.runs):
-            return _error(404, "ResourceNotFoundException", "there is no such resource")
+            return refused(404, "ResourceNotFoundException", "there is no such resource")
         if request.method == "POST":
             return self._told(self._start(json.loads(request.body)))
         if request.method == "DELETE":
             if self.runner.runs[match[1]].exit_code is not None:
-                return _error(400, "ValidationException", "Job run has ended")
+                return refused(400, "ValidationException", "Job run has ended")
             self.runner.cancel(match[1])
             return self._told(match[1])
-        return _json({"jobRun": {"jobRunId": match[1], "applicationId": self.id, **self._state(match[1])}})
+        return told({"jobRun": {"jobRunId": match[1], "applicationId": self.id, **self._state(match[1])}})
 
     def _start(self, body: dict[str, Any]) -> str:
         for run_id, run in self.runner.runs.items():
@@ -59,13 +54,4 @@ class _Application:
         return {"state": "FAILED", "stateDetails": details} if code else {"state": "SUCCESS", "stateDetails": ""}
 
     def _told(self, run_id: str) -> Answer:
-        return _json({"applicationId": self.id, "jobRunId": run_id, "arn": "arn:aws:emr-serverless:::x"})
-
-
-def _json(value: Any) -> Answer:
-    return Answer(200, {"Content-Type": "application/json"}, json.dumps(value).encode())
-
-
-def _error(status: int, code: str, text: str) -> Answer:
-    body = json.dumps({"message": text}).encode()
-    return Answer(status, {"x-amzn-ErrorType": code, "Content-Type": "application/json"}, body)
+        return told({"applicationId": self.id, "jobRunId": run_id, "arn": "arn:aws:emr-serverless:::x"})

@@ -58,10 +58,18 @@ def test_other_logins_beside_it_are_errors_all_at_once() -> None:
     assert set(found) == {"sasl.mechanism", "security.protocol", "sasl.oauthbearer.method"}
 
 
-def test_a_password_that_is_left_over_is_an_error_since_javas_clients_would_log_in_by_it() -> None:
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-    found = errors(**{PROVIDER: "gcp", "sasl.jaas.config": f'{module} required username="a" password="b";'})
-    assert found == {"sasl.jaas.config": [f"is another login than that by `{PROVIDER}`: remove one of them"]}
+JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="b";'
+
+
+@pytest.mark.parametrize("key", ["sasl.jaas.config", "producer.sasl.jaas.config"])
+def test_a_password_that_is_left_over_is_an_error_since_javas_clients_would_log_in_by_it(key: str) -> None:
+    text = f"is another login than that by `{PROVIDER}`: remove one of them"
+    assert errors(**{PROVIDER: "gcp", key: JAAS}) == {key: [text]}
+
+
+def test_a_kind_of_client_may_have_another_mechanism() -> None:
+    worker = {**BROKERS, PROVIDER: "gcp", "producer.sasl.mechanism": "PLAIN", "producer.sasl.jaas.config": JAAS}
+    assert WorkerConfig.from_props(worker).warnings == ()
 
 
 def test_options_of_a_provider_that_is_not_chosen_are_not_given_to_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,11 @@ def test_offsets_are_of_streams_or_of_the_source(partition: dict[str, str], text
     with pytest.raises(ConfigError) as error:
         AirbyteSourceConnector.alter_offsets({}, offsets)
     assert text in str(error.value)
+
+
+def test_streams_that_would_share_a_topic_are_both_named(source: Source, tmp_path: Path) -> None:
+    streams: list[dict[str, Any]] = [{"name": name, "json_schema": {}} for name in ("x y", "x_y")]
+    (catalog := tmp_path / "catalog.json").write_text(json.dumps({"streams": streams}))
+    props = {**source.props(), "airbyte.streams": "*", "airbyte.catalog": str(catalog)}
+    with pytest.raises(ConfigError, match=r"`airbyte\.streams`: streams `x y` and `x_y` would both go to topic x_y"):
+        AirbyteSourceConnector(props).check()

@@ -36,7 +36,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer]:
         services = {"emr-serverless": {"endpoint_url": server.url}}
         retries = {"config_kwargs": {"retries": {"max_attempts": 1}}}
         extra = {"region_name": "us-east-1", "service_config": services, **retries}
-        connection = {"conn_type": "aws", "login": "key", "password": "secret", "extra": extra}
+        connection = {"conn_type": "aws", "login": "key", "password": "of-the-key", "extra": extra}
         monkeypatch.setenv("AIRFLOW_CONN_AWS_DEFAULT", json.dumps(connection))
         yield server
 

@@ -93,3 +93,13 @@ def test_with_a_provider_of_tokens_each_client_asks_the_runs_own_handler() -> No
 def test_its_options_are_not_in_javas_keys() -> None:
     secret = {"kconnect.oauth.azure.client.secret": "canary-secret"}
     assert "canary" not in str(java_client_keys({"kconnect.oauth.provider": "azure", **secret}))
+
+
+def test_a_kind_of_client_with_a_password_of_its_own_gets_no_tokens() -> None:
+    own = {f"producer.{key}": text for key, text in LOGIN.items() if key != "security.protocol"}
+    keys = java_client_keys({"kconnect.oauth.provider": "gcp", **own})
+    assert {key: text for key, text in keys.items() if key.startswith("producer.")} == {
+        "producer.security.protocol": "SASL_SSL",
+        "producer.sasl.mechanism": "SCRAM-SHA-512",
+        "producer.sasl.jaas.config": JAAS,
+    }

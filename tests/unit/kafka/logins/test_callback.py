@@ -61,6 +61,20 @@ def test_the_protocol_of_the_worker_wins() -> None:
     assert config["security.protocol"] == "SASL_PLAINTEXT"
 
 
+def test_a_connector_that_logs_in_by_itself_waits_for_no_token() -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    jaas = f'{module} required username="a" password="b";'
+    own = {"producer.override.sasl.mechanism": "PLAIN", "producer.override.sasl.jaas.config": jaas}
+    config = ClientConfigs(WORKER, own).producer(None)
+    login = {key: config.get(key) for key in ("sasl.mechanism", "sasl.username", "security.protocol", "oauth_cb")}
+    assert login == {
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "a",
+        "security.protocol": "SASL_SSL",
+        "oauth_cb": None,
+    }
+
+
 def test_the_callback_gives_what_the_client_wants() -> None:
     value, expires_s, principal, extensions = token_config(WORKER)["oauth_cb"](None)
     assert (value, principal, extensions) == ("token of p-1", "etl", {"logicalCluster": "lkc-1"})
