@@ -65,9 +65,8 @@ def _mailboxes(staging: Path) -> list[Path]:
     return list((staging / "runs").iterdir())
 
 
-def _processes_with(word: str) -> list[int]:
-    found = psutil.process_iter(["cmdline"])
-    return [process.pid for process in found if any(word in each for each in process.info["cmdline"] or ())]
+def _is_in_a_command(word: str) -> bool:
+    return any(word in each for process in psutil.process_iter(["cmdline"]) for each in process.info["cmdline"] or ())
 
 
 def test_a_job_moves_records_and_its_report_comes_back(
@@ -98,15 +97,17 @@ def test_the_error_of_a_job_is_its_own(
     assert _mailboxes(staging) == []
 
 
-def test_a_killed_task_ends_its_job(livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]) -> None:
+def test_a_killed_task_ends_its_job(
+    livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]
+) -> None:
     operator = source(deferrable=True)
     with pytest.raises(TaskDeferred) as deferred:
         operator.execute(context())
     (mailbox,) = _mailboxes(staging)
-    assert eventually((mailbox / "run.json").exists, False) is False  # the driver has taken it
+    assert not eventually((mailbox / "run.json").exists, False)  # the driver has taken it
     operator.on_kill()
     assert deferred.value.trigger.job_id not in {str(batch["id"]) for batch in livy.batches()}
-    assert eventually(lambda: _processes_with(str(mailbox)), []) == []
+    assert not eventually(lambda: _is_in_a_command(str(mailbox)), False)
     assert _mailboxes(staging) == []
 
 
@@ -116,7 +117,7 @@ def test_a_job_that_livy_has_forgotten_has_left_its_report(
     operator = source(deferrable=True)
     with pytest.raises(TaskDeferred) as deferred:
         operator.execute(context())
-    job_id, kwargs = deferred.value.trigger.job_id, deferred.value.kwargs
+    job_id, kwargs = deferred.value.trigger.job_id, deferred.value.kwargs or {}
     livy.forget(job_id)
     event = asyncio.run(deferred.value.trigger.wait())
     assert event["status"] == "lost"

@@ -154,16 +154,18 @@ class TestLogin:
         self, livy: HttpServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "requests_kerberos", None)
-        with pytest.raises(ConfigError, match="`auth_type`: .* pip install requests-kerberos"):
+        with pytest.raises(ConfigError, match=r"`auth_type`: .* pip install requests-kerberos"):
             _service(auth_type="kerberos").status("7")
 
     def test_a_missing_connection_is_an_error_that_says_how_to_create_it(self) -> None:
-        with pytest.raises(ConfigError, match="`livy_conn_id`: .* airflow connections add nowhere --conn-type livy"):
+        with pytest.raises(ConfigError, match=r"`livy_conn_id`: .* airflow connections add nowhere --conn-type livy"):
             _service(livy_conn_id="nowhere").status("7")
 
     def test_a_host_that_is_no_address_is_an_error_of_the_connection(self, connection: Callable[..., None]) -> None:
         connection("livy_default", conn_type="livy", host="ftp://livy")
-        with pytest.raises(ConfigError, match="`livy_conn_id`: the host of the connection `livy_default` is no address"):
+        with pytest.raises(
+            ConfigError, match="`livy_conn_id`: the host of the connection `livy_default` is no address"
+        ):
             _service().status("7")
 
 
@@ -239,5 +241,5 @@ class TestConnection:
         ]
 
     def test_an_address_in_its_host_is_refused(self) -> None:
-        with pytest.raises(ConfigError, match="expected livy:// alone; .* the connection `livy_default`"):
+        with pytest.raises(ConfigError, match=r"expected livy:// alone; .* the connection `livy_default`"):
             _service(host="livy://livy.example.com:8998")
