@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +12,7 @@ from airflow_kconnect.connect.run import printable
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, SparkService, missing_package
 
+_CONN_ID = re.compile(r"[\w.-]+")
 _OUTCOMES = {
     "success": JobOutcome.SUCCEEDED,
     "dead": JobOutcome.FAILED,
@@ -28,14 +30,12 @@ _TOO_MANY = "too many sessions"
 class LivyExtras(ServiceExtras):
     """Extras of its Spark connection.
 
-    :param livy_conn_id: Airflow connection of type ``livy``: Livy's address and login.
-    :param auth_type: ``basic``, with the login of that connection, if it has one; or ``kerberos``, with a ticket of the
-        worker.
+    :param auth_type: ``basic``, with the login of Livy's connection, if it has one; or ``kerberos``, with a ticket of
+        the worker.
     :param endpoint_prefix: what a gateway wants in front of ``/batches``.
     :param proxy_user: as whom the job runs. :param queue: of YARN.
     """
 
-    livy_conn_id: str = "livy_default"
     auth_type: Literal["basic", "kerberos"] = "basic"
     endpoint_prefix: str | None = None
     proxy_user: str | None = None
@@ -43,7 +43,7 @@ class LivyExtras(ServiceExtras):
 
 
 class Livy(SparkService):
-    """A server of Apache Livy: host ``livy://``, its address is in another connection."""
+    """A server of Apache Livy: host ``livy://<id of Airflow's connection to it>``, of type ``livy``."""
 
     scheme: ClassVar[str] = "livy"
     title: ClassVar[str] = "Livy"
@@ -52,12 +52,9 @@ class Livy(SparkService):
     extras: LivyExtras
 
     def check(self) -> None:
-        if self.address:
-            text = (
-                f"livy://{self.address}: expected livy:// alone; the address of Livy is the host of the connection"
-                f" `{self.extras.livy_conn_id}`, which the extra `livy_conn_id` names"
-            )
-            raise ConfigError({"spark_conn_id": [text]})
+        if not _CONN_ID.fullmatch(self.address):
+            text = f"livy://{self.address}: expected the id of an Airflow connection to Livy, like livy://livy_default"
+            raise _wrong(text)
 
     def start(self, job: ServiceJob) -> str:
         hook = self._hook()
@@ -103,14 +100,13 @@ class Livy(SparkService):
             raise missing_package(type(self)) from error
         from airflow.providers.common.compat.sdk import AirflowNotFoundException
 
-        conn_id = self.extras.livy_conn_id
         try:
-            timeout = LivyHook.get_connection(conn_id).extra_dejson.get("timeout", _TIMEOUT_S)
+            timeout = LivyHook.get_connection(self.address).extra_dejson.get("timeout", _TIMEOUT_S)
         except AirflowNotFoundException:
-            text = f"the connection `{conn_id}` does not exist. Create it: airflow connections add {conn_id}"
-            raise ConfigError({"livy_conn_id": [f"{text} --conn-type livy --conn-host http://livy:8998"]}) from None
+            create = f"airflow connections add {self.address} --conn-type livy --conn-host http://livy.example.com:8998"
+            raise _wrong(f"the connection `{self.address}` to Livy does not exist. Create it: {create}") from None
         return LivyHook(
-            livy_conn_id=conn_id,
+            livy_conn_id=self.address,
             extra_options={"check_response": False, "timeout": timeout},
             extra_headers=_HEADERS,
             auth_type=_kerberos() if self.extras.auth_type == "kerberos" else None,
@@ -125,28 +121,32 @@ class Livy(SparkService):
             response = hook.run_method(f"{hook.endpoint_prefix}{endpoint}", method, data, hook.extra_headers)
             content = response.json() if "json" in response.headers.get("Content-Type", "") else None
         except (InvalidSchema, InvalidURL, MissingSchema) as error:
-            text = f"the host of the connection `{self.extras.livy_conn_id}` is no address: {in_one_line(error)}"
-            raise ConfigError({"livy_conn_id": [text]}) from error
+            text = f"the connection `{self.address}` to Livy has a host that is no address: {in_one_line(error)}"
+            raise _wrong(text) from error
         except RequestException as error:
             raise ClusterManagerUnavailableError(f"Livy does not answer: {in_one_line(error)}") from error
         said = f"{response.status_code} {response.reason}: {_message(content)}".removesuffix(": ")
         if response.status_code == 404:
-            raise _Gone({"livy_conn_id": [f"Livy does not have what was asked for: {said}"]})
+            raise _Gone({"spark_conn_id": [f"Livy does not have what was asked for: {said}"]})
         if response.status_code in (401, 403):
-            raise ConfigError({"livy_conn_id": [f"Livy refuses the login: {said}"]})
+            raise _wrong(f"Livy refuses the login of the connection `{self.address}`: {said}")
         if 400 <= response.status_code < 500 and response.status_code != 429 and _TOO_MANY not in said:
-            raise ConfigError({"spark_conn_id": [f"Livy refuses: {said}"]})
+            raise _wrong(f"Livy refuses: {said}")
         if response.status_code >= 400 or not isinstance(content, dict):
             raise ClusterManagerUnavailableError(f"Livy does not answer: {said}")
         return content
+
+
+def _wrong(text: str) -> ConfigError:
+    return ConfigError({"spark_conn_id": [text]})
 
 
 def _kerberos() -> type:
     try:
         from requests_kerberos import HTTPKerberosAuth
     except ImportError as error:
-        text = "`kerberos` needs a package that is missing: pip install requests-kerberos"
-        raise ConfigError({"auth_type": [text]}) from error
+        text = "extra `auth_type`: `kerberos` needs a package that is missing: pip install requests-kerberos"
+        raise _wrong(text) from error
     cls: type = HTTPKerberosAuth
     return cls
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -19,7 +20,9 @@ from airflow_kconnect.hooks.services.registry import open_service
 from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.kafka import eventually, read_values
+from tests.support.objects import objects_of
 from tests.support.spark.livy import LivyServer
+from tests.support.stores import hdfs_store
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, staging: Path) -> Iterator[
 @pytest.fixture
 def livy(server: LivyServer, staging: Path, monkeypatch: pytest.MonkeyPatch) -> LivyServer:
     """`spark_default` names it."""
-    spark = {"conn_type": "spark", "host": "livy://", "extra": {"staging": str(staging)}}
+    spark = {"conn_type": "spark", "host": "livy://livy_default", "extra": {"staging": str(staging)}}
     monkeypatch.setenv("AIRFLOW_CONN_LIVY_DEFAULT", json.dumps({"conn_type": "livy", "host": server.url}))
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
     monkeypatch.setattr("airflow_kconnect.operators.tracking._SERVICE_POLL_S", 1)
@@ -77,6 +80,27 @@ def test_a_job_moves_records_and_its_report_comes_back(
     assert (report["records"]["written"], report["complete"]) == (2, True)
     assert read_values(bootstrap, report["connector"]) == [b"a", b"b"]
     assert _mailboxes(staging) == []
+
+
+def test_files_go_through_hdfs_where_the_worker_has_no_folder_in_common_with_livy(
+    livy: LivyServer,
+    tmp_path: Path,
+    bootstrap: str,
+    source: Callable[..., KafkaSourceOperator],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with hdfs_store(tmp_path) as store:
+        url = urlsplit(store.settings["store.endpoint"])
+        hdfs = {"conn_type": "webhdfs", "host": url.hostname, "port": url.port}
+        extra = {"staging": f"{store.address}/kconnect", "staging_conn_id": "hdfs"}
+        monkeypatch.setenv("AIRFLOW_CONN_HDFS", json.dumps(hdfs))
+        monkeypatch.setenv(
+            "AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "livy://livy_default", "extra": extra})
+        )
+        report = source().execute(context())
+        assert report is not None
+        assert read_values(bootstrap, report["connector"]) == [b"a", b"b"]
+        assert objects_of(store, "kconnect/runs/") == {}
 
 
 def test_a_connector_can_run_again_while_livy_still_knows_its_last_batch(livy: LivyServer, staging: Path) -> None:

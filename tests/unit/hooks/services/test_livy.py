@@ -31,7 +31,7 @@ JOB = ServiceJob(
 GONE = {"msg": "Session '7' not found."}
 
 
-def _service(host: str = "livy://", **extra: Any) -> SparkService:
+def _service(host: str = "livy://livy_default", **extra: Any) -> SparkService:
     given = json.dumps(EXTRA | extra)
     return open_service(Connection(conn_id="spark", conn_type="spark", host=host, extra=given), "spark")
 
@@ -99,12 +99,12 @@ class TestStart:
     @pytest.mark.parametrize("status", [401, 403])
     def test_a_login_that_is_refused_is_an_error_of_its_connection(self, livy: HttpServer, status: int) -> None:
         livy.answers = [Answer(status, {"Content-Type": "text/html"}, b"<html>no</html>")]
-        with pytest.raises(ConfigError, match=f"`livy_conn_id`: Livy refuses the login: {status}"):
+        with pytest.raises(ConfigError, match=f"Livy refuses the login of the connection `livy_default`: {status}"):
             _service().start(JOB)
 
     def test_an_address_without_livy_is_an_error_of_its_connection(self, livy: HttpServer) -> None:
         livy.answers = [Answer(404, {"Content-Type": "text/html"}, b"<html>no</html>")]
-        with pytest.raises(ConfigError, match="`livy_conn_id`: Livy does not have what was asked for: 404"):
+        with pytest.raises(ConfigError, match="Livy does not have what was asked for: 404"):
             _service().start(JOB)
 
     @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ class TestLogin:
     def test_it_is_that_of_the_connection(self, livy: HttpServer, connection: Callable[..., None]) -> None:
         connection("prod", conn_type="livy", host=livy.url, login="me", password="s3cr3t")
         livy.answers = [_batch("running")]
-        _service(livy_conn_id="prod").status("7")
+        _service("livy://prod").status("7")
         assert livy.requests[0].headers["Authorization"] == f"Basic {base64.b64encode(b'me:s3cr3t').decode()}"
 
     def test_kerberos_is_that_of_requests(self, livy: HttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,17 +154,17 @@ class TestLogin:
         self, livy: HttpServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "requests_kerberos", None)
-        with pytest.raises(ConfigError, match=r"`auth_type`: .* pip install requests-kerberos"):
+        with pytest.raises(ConfigError, match=r"extra `auth_type`: .* pip install requests-kerberos"):
             _service(auth_type="kerberos").status("7")
 
     def test_a_missing_connection_is_an_error_that_says_how_to_create_it(self) -> None:
-        with pytest.raises(ConfigError, match=r"`livy_conn_id`: .* airflow connections add nowhere --conn-type livy"):
-            _service(livy_conn_id="nowhere").status("7")
+        with pytest.raises(ConfigError, match="Create it: airflow connections add nowhere --conn-type livy"):
+            _service("livy://nowhere").status("7")
 
     def test_a_host_that_is_no_address_is_an_error_of_the_connection(self, connection: Callable[..., None]) -> None:
         connection("livy_default", conn_type="livy", host="ftp://livy")
         with pytest.raises(
-            ConfigError, match="`livy_conn_id`: the host of the connection `livy_default` is no address"
+            ConfigError, match="the connection `livy_default` to Livy has a host that is no address"
         ):
             _service().status("7")
 
@@ -227,7 +227,7 @@ class TestEnd:
 
     def test_one_that_may_not_be_ended_is_an_error(self, livy: HttpServer) -> None:
         livy.answers = [_batch("running"), Answer(403, {}, b"")]
-        with pytest.raises(ConfigError, match="Livy refuses the login: 403"):
+        with pytest.raises(ConfigError, match="Livy refuses the login of the connection `livy_default`: 403"):
             _service().end("7")
 
 
@@ -240,6 +240,7 @@ class TestConnection:
             "Spark connection `spark`, extra `queue`",
         ]
 
-    def test_an_address_in_its_host_is_refused(self) -> None:
-        with pytest.raises(ConfigError, match=r"expected livy:// alone; .* the connection `livy_default`"):
-            _service(host="livy://livy.example.com:8998")
+    @pytest.mark.parametrize("host", ["livy://", "livy://livy.example.com:8998"])
+    def test_a_host_that_names_no_connection_is_refused(self, host: str) -> None:
+        with pytest.raises(ConfigError, match=f"{host}: expected the id of an Airflow connection to Livy"):
+            _service(host)
