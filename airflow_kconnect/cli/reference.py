@@ -33,6 +33,7 @@ _WORDS = {
     "Jdbc": "JDBC",
     "AzureBlobStorage": "Azure Blob",
     "Gcs": "GCS",
+    "com.amazonaws": "Amazon",
     "io.aiven": "Aiven",
     "io.confluent": "Confluent",
 }
@@ -192,9 +193,11 @@ def _title(group: str, full_name: str) -> str:
     """A name that fits into a menu, and tells source from sink there, and classes of one name by their makers."""
     package, _, simple = full_name.rpartition(".")
     match = _SIDE.fullmatch(simple) if group == plugins.CONNECTORS else None
-    if match is None:
-        return f"{simple} (predicate)" if group == plugins.PREDICATES else simple
     maker = next((f" ({word})" for start, word in _WORDS.items() if package.startswith(start)), "")
+    if group == plugins.PREDICATES:
+        return f"{simple} (predicate)"
+    if match is None:
+        return simple if simple in _short_names(group, [full_name]) else f"{simple}{maker}"
     return f"{_WORDS.get(match[1], match[1])} {match[2].lower()}{maker}"
 
 

@@ -33,6 +33,7 @@ CONNECT_VERSION = "4.3.0"
 
 _OWN = "airflow_kconnect."
 _CONNECT = "org.apache.kafka.connect."
+_CONFLUENT = "io.confluent."
 
 # The suffixes that a simple name may leave out (PluginUtils.prunedName).
 _SUFFIXES = {
@@ -195,9 +196,12 @@ class PluginRegistry:
         if name in known:
             return [name]
         matches = [full for full in known if name in _aliases(group, full)]
-        # The simple name JdbcSource is ambiguous: it refers to the one that we list under a name of our own.
-        own = [full for full in matches if full.startswith(_OWN)]
-        return own if len(own) == 1 else matches
+        # The simple name JdbcSource is ambiguous: it refers to the one that we list under a name of our own. So is
+        # JsonSchemaConverter: it is Confluent's, as it was before there was Amazon's.
+        for preferred in (_OWN, _CONFLUENT):
+            if len(own := [full for full in matches if full.startswith(preferred)]) == 1:
+                return own
+        return matches
 
     def _advice(self, group: str, name: str, known: Sequence[str] | None = None) -> str:
         others = (other for other in self._groups if other != group and self._candidates(other, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -72,6 +73,15 @@ class Guard:
 
         with suppress(ValueError, httpx.InvalidURL):
             self._check_address(httpx.URL(url).host.partition("%")[0])
+
+    def check_host(self, url: str) -> None:
+        """For clients that do not tell whom they have connected to: the host is looked up just before.
+
+        :raises ConfigError: the URL's host has an address at which nothing is asked.
+        """
+        with suppress(OSError, ValueError):  # the client has an error of its own for that
+            for *_, address in socket.getaddrinfo(urlsplit(url).hostname, None, type=socket.SOCK_STREAM):
+                self._check_address(str(address[0]).partition("%")[0])
 
     def _check_address(self, text: str) -> None:
         host = ipaddress.ip_address(text)

@@ -89,8 +89,24 @@ def decode_indexes(payload: bytes) -> tuple[tuple[int, ...], int]:
     return tuple(indexes), end
 
 
+def encode_index(index: int) -> bytes:
+    """The number of a Protobuf message type with AWS Glue: a varint."""
+    return _plain_varint(index)
+
+
+def decode_index(payload: bytes) -> tuple[int, int]:
+    """The number at the start of a Protobuf payload with AWS Glue, and how many bytes it takes.
+
+    :raises ValueError: there is none.
+    """
+    return next(_plain_varints(payload))
+
+
 def _varint(number: int) -> bytes:
-    rest = (number << 1) ^ (number >> 63)
+    return _plain_varint((number << 1) ^ (number >> 63))
+
+
+def _plain_varint(rest: int) -> bytes:
     out = bytearray()
     while rest > 0x7F:
         out.append(rest & 0x7F | 0x80)
@@ -101,6 +117,10 @@ def _varint(number: int) -> bytes:
 
 def _varints(data: bytes) -> Iterator[tuple[int, int]]:
     """Zig-zag varints from the start of the data on, each with the position after it."""
+    return (((value >> 1) ^ -(value & 1), at) for value, at in _plain_varints(data))
+
+
+def _plain_varints(data: bytes) -> Iterator[tuple[int, int]]:
     at = 0
     while True:
         value = shift = 0
@@ -112,4 +132,4 @@ def _varints(data: bytes) -> Iterator[tuple[int, int]]:
             at += 1
             if data[at - 1] < 0x80:
                 break
-        yield (value >> 1) ^ -(value & 1), at
+        yield value, at

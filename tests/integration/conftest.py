@@ -1,4 +1,4 @@
-"""One Spark session for all tests that need Spark in this process."""
+"""One Spark session for all tests that need Spark in this process, and one registry of AWS Glue's."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from airflow_kconnect.hosted.java import jvm as hosted_jvm
 from airflow_kconnect.runtime.process.session import START_CONF
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.spark import find_spark_submit
+from tests.support.glue import Glue, glue
 from tests.support.spark.lakes import CATALOG, lakes_conf
 
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1"
@@ -64,6 +65,13 @@ def lake(spark: SparkSession) -> str:
     if spark.conf.get("spark.sql.extensions", None) is None:
         pytest.skip(f"neither Iceberg nor Delta has been released for Spark {spark.version}")
     return CATALOG
+
+
+@pytest.fixture(scope="session")
+def aws() -> Iterator[Glue]:
+    """AWS Glue's schema registry, for this test run."""
+    with glue() as made:
+        yield made
 
 
 def _class_archive() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -34,12 +35,12 @@ class Glue:
         """A converter's keys for it."""
         return {"region": REGION, "endpoint": self.url, **more}
 
-    def register(self, name: str, schema: Mapping[str, Any]) -> UUID:
+    def register(self, name: str, schema: Mapping[str, Any] | str, form: str = "AVRO") -> UUID:
         """A version of a schema, made by Amazon's own client."""
-        text = json.dumps(schema)
+        text = schema if isinstance(schema, str) else json.dumps(schema)
         try:
             answer = self.client.create_schema(
-                SchemaName=name, DataFormat="AVRO", Compatibility="BACKWARD", SchemaDefinition=text
+                SchemaName=name, DataFormat=form, Compatibility="BACKWARD", SchemaDefinition=text
             )
         except self.client.exceptions.AlreadyExistsException:
             schema_id = {"RegistryName": "default-registry", "SchemaName": name}
@@ -91,10 +92,29 @@ def avro(schema: Mapping[str, Any], value: Any) -> bytes:
     return out.getvalue()
 
 
-def opened(glue: Glue, message: bytes | None) -> tuple[int, int, UUID, Any]:
-    """Header version, compression and version id of a message, and its value as fastavro reads it."""
+def split(message: bytes | None) -> tuple[int, int, UUID, bytes]:
+    """Header version, compression and version id of a message, and what was to be written with them."""
     assert message is not None
-    version = UUID(bytes=message[2:VERSION_BYTES])
     payload = message[VERSION_BYTES:]
     plain = zlib.decompress(payload) if message[1] == 5 else payload
-    return message[0], message[1], version, fastavro.schemaless_reader(BytesIO(plain), json.loads(glue.text(version)))
+    return message[0], message[1], UUID(bytes=message[2:VERSION_BYTES]), plain
+
+
+def protobuf_class(folder: Path, text: str, name: str) -> Any:
+    """The class of messages of a type, from what protoc makes of a .proto file; a name without the package."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+    from google.protobuf.message_factory import GetMessages
+    from grpc_tools import protoc
+
+    (folder / "schema.proto").write_text(text)
+    assert (
+        protoc.main(["", f"-I{folder}", "--include_imports", f"--descriptor_set_out={folder}/set", "schema.proto"]) == 0
+    )
+    files = FileDescriptorSet.FromString((folder / "set").read_bytes()).file
+    return GetMessages(files)[".".join(filter(None, [files[-1].package, name]))]
+
+
+def opened(glue: Glue, message: bytes | None) -> tuple[int, int, UUID, Any]:
+    """The same of a message in Avro, with its value as fastavro reads it."""
+    header, compression, version, plain = split(message)
+    return header, compression, version, fastavro.schemaless_reader(BytesIO(plain), json.loads(glue.text(version)))

@@ -31,10 +31,6 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
 # Converters and transformations of connectors that are not hosted.
 _TABLE: tuple[tuple[str, str], ...] = (
     (
-        r"com\.amazonaws\.(?!.*\.AWSKafkaAvroConverter$).*Converter",
-        "Amazon's AWSKafkaAvroConverter is: Avro with AWS Glue's registry",
-    ),
-    (
         r"io\.apicurio\..*Converter",
         "this registry's own converters are not supported: io.confluent.connect.avro.AvroConverter reads and writes "
         "Avro with registries that speak Confluent's REST API, as Apicurio does",

@@ -75,14 +75,7 @@ _WITHOUT_EFFECT = (
 def json_schema_config() -> ConfigDef:
     """The format's keys, without those of the registry."""
     definition = flags_config(_FLAGS)
-    definition.define(
-        "decimal.format",
-        Type.STRING,
-        BASE64,
-        Importance.LOW,
-        "How Decimal values are written: BASE64 (bytes of the unscaled value) or NUMERIC (a JSON number).",
-        validator=ValidString.in_case_insensitive(BASE64, NUMERIC),
-    )
+    define_decimal_format(definition)
     definition.define(
         "preserve.additional.properties",
         Type.BOOLEAN,
@@ -104,6 +97,18 @@ def json_schema_config() -> ConfigDef:
     return definition
 
 
+def define_decimal_format(definition: ConfigDef) -> ConfigDef:
+    """Add the key for how decimals are written."""
+    return definition.define(
+        "decimal.format",
+        Type.STRING,
+        BASE64,
+        Importance.LOW,
+        "How Decimal values are written: BASE64 (bytes of the unscaled value) or NUMERIC (a JSON number).",
+        validator=ValidString.in_case_insensitive(BASE64, NUMERIC),
+    )
+
+
 def _check_dropped(name: str, value: Any) -> None:
     if value:
         raise invalid(
@@ -113,7 +118,10 @@ def _check_dropped(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class JsonSchemaSettings:
-    """Values of the keys: each field is the key of that name."""
+    """Values of the keys: each field is the key of that name.
+
+    :param nulls_left_out: whether members that are null are not written; of Amazon's converter.
+    """
 
     generalized_sum_type_support: bool = False
     ignore_default_for_nullables: bool = False
@@ -122,6 +130,7 @@ class JsonSchemaSettings:
     flatten_singleton_unions: bool = True
     json_fail_invalid_schema: bool = False
     decimal_format: str = BASE64
+    nulls_left_out: bool = False
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> JsonSchemaSettings:

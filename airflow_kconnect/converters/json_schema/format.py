@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import ConnectSchema, Shape
@@ -11,8 +11,8 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_schema.batches import JsonDecoder, JsonEncoder
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings, json_schema_config
 from airflow_kconnect.converters.json_schema.documents import Documents
-from airflow_kconnect.converters.json_schema.from_connect import json_schema_text
-from airflow_kconnect.converters.json_schema.to_connect import connect_schema
+from airflow_kconnect.converters.json_schema.from_connect import FromConnect
+from airflow_kconnect.converters.json_schema.to_connect import ToConnect
 from airflow_kconnect.converters.json_schema.validation import Validation, check_installed
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema
@@ -22,10 +22,13 @@ class JsonSchemaFormat(Format):
     """Schemas as ``io.confluent.connect.json.JsonSchemaData`` converts them, payloads in JSON."""
 
     schema_type = "JSON"
+    settings: ClassVar[type[JsonSchemaSettings]] = JsonSchemaSettings
+    to_connect: ClassVar[type[ToConnect]] = ToConnect
+    from_connect: ClassVar[type[FromConnect]] = FromConnect
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
-        self._settings = JsonSchemaSettings.of(values)
+        self._settings = self.settings.of(values)
         if self._settings.json_fail_invalid_schema:
             check_installed()
 
@@ -38,7 +41,7 @@ class JsonSchemaFormat(Format):
         return Shape(self._connect_schema(schema))
 
     def schema_of(self, shape: Shape) -> RegisteredSchema:
-        return RegisteredSchema(self.schema_type, json_schema_text(_with_schema(shape), self._settings))
+        return RegisteredSchema(self.schema_type, self.from_connect(self._settings).text(_with_schema(shape)))
 
     def record_name(self, schema: RegisteredSchema) -> str | None:
         node = Documents(schema).root.node
@@ -60,7 +63,7 @@ class JsonSchemaFormat(Format):
         return validation
 
     def _connect_schema(self, schema: RegisteredSchema) -> ConnectSchema:
-        return connect_schema(Documents(schema), self._settings, schema.version)
+        return self.to_connect(Documents(schema), self._settings).root(schema.version)
 
 
 def _with_schema(shape: Shape) -> ConnectSchema:

@@ -26,20 +26,21 @@ _NUMBERS = {
     SchemaType.FLOAT32: ("number", "float32"),
     SchemaType.FLOAT64: ("number", "float64"),
 }
-_NULL = {"type": "null"}
+NULL = {"type": "null"}
 
 
-def json_schema_text(schema: ConnectSchema, settings: JsonSchemaSettings) -> str:
-    """The text of the JSON Schema to register for data of a Connect schema.
+class FromConnect:
+    """Converts one schema."""
 
-    :raises DataError: there is none for it.
-    """
-    return canonical_json(_FromConnect(settings).schema(schema))
-
-
-class _FromConnect:
     def __init__(self, settings: JsonSchemaSettings) -> None:
         self._settings = settings
+
+    def text(self, schema: ConnectSchema) -> str:
+        """The text of the JSON Schema to register for data of a Connect schema.
+
+        :raises DataError: there is none for it.
+        """
+        return canonical_json(self.schema(schema))
 
     def schema(self, schema: ConnectSchema, index: int | None = None, *, in_union: bool = False) -> Any:
         """The JSON of a schema.
@@ -51,13 +52,23 @@ class _FromConnect:
         if names.is_union(schema):
             return own | {"oneOf": self._branches(schema)}
         if schema.optional and not in_union:
-            return own | {"oneOf": [_NULL, self.schema(replace(schema, optional=False))]}
+            return own | {"oneOf": [NULL, self.schema(replace(schema, optional=False))]}
+        return self._plain(schema, own)
+
+    def _plain(self, schema: ConnectSchema, own: dict[str, Any]) -> dict[str, Any]:
+        """Of what is neither a union nor optional.
+
+        :param own: what is known of it besides.
+        """
         type_, connect_type, below = self._parts(schema)
         notes = own | ({} if connect_type is None else {names.TYPE: connect_type}) | self._notes(schema)
-        return type_ | self._annotations(schema) | in_order_of_java(notes) | below
+        return type_ | self._annotations(schema) | self._ordered(notes) | below
+
+    def _ordered(self, notes: dict[str, Any]) -> dict[str, Any]:
+        return in_order_of_java(notes)
 
     def _branches(self, union: ConnectSchema) -> list[Any]:
-        null = [_NULL] if union.optional else []
+        null = [NULL] if union.optional else []
         return null + [
             self.schema(replace(member.schema, optional=False), index, in_union=True)
             for index, member in enumerate(union.fields)
@@ -138,6 +149,11 @@ def in_order_of_java(members: Mapping[str, Any]) -> dict[str, Any]:
     size = 16
     while len(members) > size * 3 // 4:
         size *= 2
+    return in_buckets(members, size)
+
+
+def in_buckets(members: Mapping[str, Any], size: int) -> dict[str, Any]:
+    """Members in the order of a ``java.util.HashMap`` of that size."""
     return dict(sorted(members.items(), key=lambda member: _spread(member[0]) % size))
 
 

@@ -10,6 +10,8 @@ from airflow_kconnect.connect.data import ConnectSchema, SchemaType
 NAMESPACE = "io.confluent.connect.json"
 ENUM = f"{NAMESPACE}.Enum"
 ONE_OF = f"{NAMESPACE}.OneOf"
+GLUE_ONE_OF, GLUE_MEMBER = "oneOf", "field"
+"""Of Amazon's converter, whose members are counted from 1."""
 NULL_MARKER = "<NULL>"
 """Stands for null among the symbols of an enum."""
 
@@ -31,7 +33,12 @@ def is_union(schema: ConnectSchema) -> bool:
     """Whether a struct stands for a union: it has an optional member for each branch."""
     if schema.type is not SchemaType.STRUCT:
         return False
-    return schema.name == ONE_OF or GENERALIZED_UNION in (schema.parameters or {})
+    return schema.name == ONE_OF or GENERALIZED_UNION in (schema.parameters or {}) or _is_amazons(schema)
+
+
+def _is_amazons(union: ConnectSchema) -> bool:
+    members = enumerate(union.fields, 1)
+    return union.name == GLUE_ONE_OF and all(member.name == f"{GLUE_MEMBER}{number}" for number, member in members)
 
 
 def has_string_keys(schema: ConnectSchema) -> bool:

@@ -31,25 +31,30 @@ _NUMBERS = {
 _TYPED = (Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER, Kind.STRING, Kind.ARRAY, Kind.OBJECT)
 
 
-def connect_schema(documents: Documents, settings: JsonSchemaSettings, version: int | None = None) -> ConnectSchema:
-    """The Connect schema of data written with a JSON Schema.
+class ToConnect:
+    """Converts one schema. The attributes are names; those of Amazon's converter differ."""
 
-    :param version: the registry's, for a schema without ``connect.version``.
-    :raises DataError: Connect, or a Spark column, cannot hold such data.
-    """
-    try:
-        return _ToConnect(documents, settings).schema(parse(documents.root), version)
-    except RecursionError as error:
-        raise DataError("The JSON schema: it nests too deeply") from error
+    title, description = "title", "description"
+    enum, union, member, first = names.ENUM, names.ONE_OF, f"{names.ONE_OF}.field.", 0
+    """``first``: the number of a union's first member."""
 
-
-class _ToConnect:
     def __init__(self, documents: Documents, settings: JsonSchemaSettings) -> None:
         self._documents, self._settings = documents, settings
         self._path: list[str] = []
         self._open = [documents.root.node]
         self._count = 0
         self._unions = 0
+
+    def root(self, version: int | None = None) -> ConnectSchema:
+        """The Connect schema of data written with the JSON Schema.
+
+        :param version: the registry's, for a schema without ``connect.version``.
+        :raises DataError: Connect, or a Spark column, cannot hold such data.
+        """
+        try:
+            return self.schema(parse(self._documents.root), version)
+        except RecursionError as error:
+            raise DataError("The JSON schema: it nests too deeply") from error
 
     def schema(self, part: Part, version: int | None = None, *, optional: bool = False) -> ConnectSchema:
         """The schema of a part; what only stands for another one, such as a reference, is replaced by that."""
@@ -130,7 +135,7 @@ class _ToConnect:
         if not isinstance(symbols, list):
             raise self._error(f"`enum` is not a list: {shown(symbols)}")
         generalized = self._settings.generalized_sum_type_support
-        parameter = names.GENERALIZED_ENUM if generalized else names.ENUM
+        parameter = names.GENERALIZED_ENUM if generalized else self.enum
         parameters = {parameter: ""}
         for index, symbol in enumerate(symbols):
             text = names.NULL_MARKER if symbol is None else symbol if isinstance(symbol, str) else shown(symbol)
@@ -139,7 +144,7 @@ class _ToConnect:
 
     def _union(self, part: Part) -> ConnectSchema:
         generalized = self._settings.generalized_sum_type_support
-        name, prefix, parameters = names.ONE_OF, f"{names.ONE_OF}.field.", None
+        name, prefix, parameters = self.union, self.member, None
         if generalized:
             name, prefix = f"{names.GENERALIZED_UNION_NAME}{self._unions}", names.GENERALIZED_MEMBER
             parameters = {names.GENERALIZED_UNION: name}
@@ -148,7 +153,7 @@ class _ToConnect:
         fields = []
         for index, member in enumerate(others):
             with self._within(f"{part.kind}[{index}]"):
-                fields.append(Field(f"{prefix}{index}", self.schema(member, optional=True)))
+                fields.append(Field(f"{prefix}{index + self.first}", self.schema(member, optional=True)))
         nullable = len(others) < len(part.members)
         return ConnectSchema(
             SchemaType.STRUCT, name=name, parameters=parameters, fields=tuple(fields), optional=nullable
@@ -228,7 +233,7 @@ class _ToConnect:
     # Annotations
 
     def _annotated(self, schema: ConnectSchema, part: Part, version: int | None, optional: bool) -> ConnectSchema:
-        title, doc = part.notes.get("title"), part.notes.get("description")
+        title, doc = part.notes.get(self.title), part.notes.get(self.description)
         own = part.notes.get(names.VERSION)
         made = replace(
             schema,

@@ -45,6 +45,14 @@ def writer(schema: ConnectSchema, settings: JsonSchemaSettings) -> Write:
     return lambda value: null if value is None else write(value)
 
 
+def member_writer(schema: ConnectSchema, settings: JsonSchemaSettings) -> Write:
+    """The same for a member of a struct."""
+    write = writer(schema, settings)
+    if not settings.nulls_left_out:
+        return write
+    return lambda value: NOTHING if (made := write(value)) is None else made
+
+
 def _not_null(schema: ConnectSchema, settings: JsonSchemaSettings) -> Write:
     if is_misnamed(schema):
         return lambda _: _refuse(schema)
@@ -85,7 +93,7 @@ def _inner(schema: ConnectSchema, settings: JsonSchemaSettings) -> Write:
 
 
 def _struct(schema: ConnectSchema, settings: JsonSchemaSettings) -> Write:
-    members = [(member.name, writer(member.schema, settings)) for member in schema.fields]
+    members = [(member.name, member_writer(member.schema, settings)) for member in schema.fields]
 
     def written(value: dict[str, Any]) -> dict[str, Any]:
         made = ((name, write(value.get(name))) for name, write in members)

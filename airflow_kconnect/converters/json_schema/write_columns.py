@@ -13,7 +13,7 @@ from airflow_kconnect.converters.floats import float_text, single_of
 from airflow_kconnect.converters.json.values import DAY_MS, NUMERIC
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
-from airflow_kconnect.converters.json_schema.write import NOTHING, writer
+from airflow_kconnect.converters.json_schema.write import NOTHING, Write, member_writer, writer
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 
 if TYPE_CHECKING:
@@ -50,14 +50,22 @@ def _is_known(schema: ConnectSchema) -> bool:
     return not (is_misnamed(schema) or names.is_union(schema)) and all(map(_is_known, inner))
 
 
-def _texts(schema: ConnectSchema, column: pa.Array, settings: JsonSchemaSettings) -> pa.Array:
-    """The JSON texts (STRING) of a column; null where a value is left out."""
+def _texts(
+    schema: ConnectSchema,
+    column: pa.Array,
+    settings: JsonSchemaSettings,
+    of: Callable[[ConnectSchema, JsonSchemaSettings], Write] = writer,
+) -> pa.Array:
+    """The JSON texts (STRING) of a column; null where a value is left out.
+
+    :param of: what would write the values one by one.
+    """
     import pyarrow.compute as pc
 
     texts = _of_values(schema, column, settings)
     if not column.null_count:
         return texts
-    null = writer(schema, settings)(None)
+    null = of(schema, settings)(None)
     texts = pc.if_else(column.is_valid(), texts, None)
     return texts if null is NOTHING else pc.fill_null(texts, canonical_json(null))
 
@@ -162,7 +170,10 @@ def _struct(schema: ConnectSchema, column: pa.Array, settings: JsonSchemaSetting
     import pyarrow.compute as pc
 
     members = zip(schema.fields, column.flatten(), strict=True)
-    texts = [(canonical_json(member.name), _texts(member.schema, values, settings)) for member, values in members]
+    texts = [
+        (canonical_json(member.name), _texts(member.schema, values, settings, member_writer))
+        for member, values in members
+    ]
     if not any(values.null_count for _, values in texts):
         parts: list[Any] = ["{"]
         for number, (name, values) in enumerate(texts):

@@ -82,7 +82,10 @@ def protobuf_config() -> ConfigDef:
 
 @dataclass(frozen=True)
 class ProtobufSettings:
-    """Values of the keys: each field is the key of that name."""
+    """Values of the keys: each field is the key of that name.
+
+    :param as_amazon: what is not set is null only with the label `optional`, or if it is a date; a oneof is never null.
+    """
 
     generalized_sum_type_support: bool = False
     ignore_default_for_nullables: bool = False
@@ -96,6 +99,7 @@ class ProtobufSettings:
     generate_struct_for_nulls: bool = False
     generate_index_for_unions: bool = True
     flatten_unions: bool = False
+    as_amazon: bool = False
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ProtobufSettings:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
-from airflow_kconnect.converters.protobuf import fields, wire
+from airflow_kconnect.converters.protobuf import fields, names, wire
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.encode_columns import Unsure
 from airflow_kconnect.converters.registered.cursor import Cursor
@@ -32,6 +32,8 @@ Values = Callable[[Cursor, "Integers"], "pa.Array"]
 _DAY_S, _DAY_MS = 86_400, 86_400_000
 _SECONDS = (-62_135_596_800, 253_402_300_799)
 _LONG_BYTES = 8
+_NO_BYTES = b"\0"
+"""A message of that length."""
 _LONGEST_VARINT = 10
 
 
@@ -44,13 +46,14 @@ def message_decoder(descriptor: Any, schema: ConnectSchema, settings: ProtobufSe
     """
     if schema.type is not SchemaType.STRUCT or settings.generate_struct_for_nulls or fields.oneofs(descriptor):
         raise Unsure
-    if [member.name for member in schema.fields] != [field.name for field in descriptor.fields]:
+    if {member.name for member in schema.fields} != {field.name for field in descriptor.fields}:
         raise Unsure
     type_ = arrow_type(schema)
-    members = {
-        field.number: (index, field, _field(field, member.schema, settings), _absent(field, member.schema, settings))
-        for index, (field, member) in enumerate(zip(descriptor.fields, schema.fields, strict=True))
-    }
+    members = {}
+    for index, member in enumerate(schema.fields):
+        field = descriptor.fields_by_name[member.name]
+        values = _field(field, member.schema, settings)
+        members[field.number] = index, field, values, _absent(field, member.schema, settings, values)
     order = [members[number] for number in sorted(members)]
 
     def decode(messages: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
@@ -97,13 +100,16 @@ def _in_rows(values: pa.Array, rows: Integers, count: int, absent: pa.Scalar) ->
     return spread if not absent.is_valid else pc.if_else(pa.array(given), spread, absent)
 
 
-def _absent(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> pa.Scalar:
+def _absent(field: Any, schema: ConnectSchema, settings: ProtobufSettings, values: Values) -> pa.Scalar:
     """What a field that is not set is read as."""
+    import numpy as np
     import pyarrow as pa
 
     type_ = arrow_type(schema)
     if fields.is_nullable(field, settings):
         return pa.scalar(None, type_)
+    if fields.kind(field) == "message":
+        return values(Cursor(pa.array([_NO_BYTES], pa.binary())), np.array([0]))[0]
     default = field.default_value
     if fields.kind(field) == "enum" and schema.type is SchemaType.STRING:
         default = field.enum_type.values_by_number[default].name
@@ -191,9 +197,9 @@ def _enum(enum: Any) -> Values:
     import pyarrow as pa
 
     # Of names with the same number Protobuf's library knows which counts.
-    names = {number: enum.values_by_number[number].name for number in enum.values_by_number}
-    numbers = np.array(sorted(names))
-    texts = pa.array([names[number] for number in numbers.tolist()])
+    by_number = {number: enum.values_by_number[number].name for number in enum.values_by_number}
+    numbers = np.array(sorted(by_number))
+    texts = pa.array([by_number[number] for number in numbers.tolist()])
 
     def enums(cursor: Cursor, rows: Integers) -> pa.Array:
         values = _read("enum", cursor, rows)
@@ -230,6 +236,8 @@ def _logical(descriptor: Any, schema: ConnectSchema, name: str) -> Values:
 
     type_ = arrow_type(schema)
     order = sorted(descriptor.fields, key=lambda field: field.number)
+    if descriptor.full_name == names.GLUE_DECIMAL:
+        raise Unsure
     if name == DECIMAL:
         scale = decimal_scale(schema)
         convert: Callable[[dict[str, Any]], tuple[Any, NDArray[np.bool_]]] = lambda members: _decimals(members, scale)  # noqa: E731

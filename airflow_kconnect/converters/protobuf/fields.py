@@ -110,6 +110,9 @@ def has_optional_keyword(field: Any) -> bool:
 
 def is_nullable(field: Any, settings: ProtobufSettings) -> bool:
     """Whether a single value that is not set is null (``setStructField``)."""
+    if settings.as_amazon:
+        # A date without anything is not a date, which ends Amazon's converter.
+        return has_optional_keyword(field) or _is_date(field)
     if settings.generate_struct_for_nulls:
         return False
     if kind(field) == "message":
@@ -117,6 +120,10 @@ def is_nullable(field: Any, settings: ProtobufSettings) -> bool:
     if _is_proto2(field.file):
         return settings.optional_for_proto2 and has_optional_keyword(field)
     return has_optional_keyword(field)
+
+
+def _is_date(field: Any) -> bool:
+    return kind(field) == "message" and field.message_type.full_name == names.MESSAGES_OF_LOGICAL_TYPES[DATE]
 
 
 def union_name(oneof: Any, settings: ProtobufSettings) -> str:

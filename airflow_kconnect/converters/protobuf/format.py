@@ -29,11 +29,15 @@ class ProtobufFormat(Format):
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
-        self._settings = ProtobufSettings.of(values)
+        self._settings = self.settings_of(values)
 
     @classmethod
     def config(cls) -> ConfigDef:
         return protobuf_config()
+
+    def settings_of(self, values: Mapping[str, Any]) -> ProtobufSettings:
+        """What parsed values of `config` say."""
+        return ProtobufSettings.of(values)
 
     def selector(self, payload: bytes) -> bytes:
         return payload[: _indexes(payload)[1]]
@@ -42,7 +46,7 @@ class ProtobufFormat(Format):
         return Shape(self._type(schema, payload).schema)
 
     def schema_of(self, shape: Shape) -> RegisteredSchema:
-        text, _ = proto_text(_schema(shape), self._settings)
+        text, _ = self.proto_text(_schema(shape))
         schema = RegisteredSchema(self.schema_type, text)
         try:
             compiled(schema)
@@ -63,18 +67,36 @@ class ProtobufFormat(Format):
         from airflow_kconnect.converters.protobuf.write_columns import column_writer
 
         files, data = compiled(schema), _schema(shape)
-        name = proto_text(data, self._settings)[1]
-        messages = _messages(_main_file(files))
-        descriptor = _chosen(messages, name)
+        name, file = self.proto_text(data)[1], _main_file(files)
+        descriptor = _chosen(_messages(file), name)
         # Here and not in a task, because it fails if the type cannot hold the data.
         column_writer(descriptor, data, self._settings)
-        prefix = encode_indexes([messages.index(descriptor)])
+        prefix = self.prefix(file, descriptor)
         return ProtobufEncoder(MessageType(files, descriptor.full_name, data, self._settings), prefix)
+
+    def proto_text(self, schema: ConnectSchema) -> tuple[str, str]:
+        """The text of the file for data of a Connect schema, and the full name of their message type.
+
+        :raises DataError: there is no message type for such data.
+        """
+        return proto_text(schema, self._settings)
+
+    def connect_schema(self, descriptor: Any, version: int | None) -> ConnectSchema:
+        """The Connect schema of messages of a type. :raises DataError: there is none."""
+        return connect_schema(descriptor, self._settings, version)
+
+    def prefix(self, file: Any, descriptor: Any) -> bytes:
+        """What selects a message type of a file, before payloads."""
+        return encode_indexes([_messages(file).index(descriptor)])
+
+    def selected(self, file: Any, payload: bytes) -> Any:
+        """The message type that a payload selects. :raises DataError: there is none."""
+        return _selected(file, _indexes(payload)[0])
 
     def _type(self, schema: RegisteredSchema, payload: bytes) -> MessageType:
         files = compiled(schema)
-        descriptor = _selected(_main_file(files), _indexes(payload)[0])
-        connect = connect_schema(descriptor, self._settings, schema.version)
+        descriptor = self.selected(_main_file(files), payload)
+        connect = self.connect_schema(descriptor, schema.version)
         return MessageType(files, descriptor.full_name, connect, self._settings)
 
 

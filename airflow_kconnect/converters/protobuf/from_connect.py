@@ -14,6 +14,7 @@ from airflow_kconnect.converters.types import logical_name
 
 _IMPORTS = {
     "confluent.type.Decimal": "confluent/type/decimal.proto",
+    names.GLUE_DECIMAL: "additionalTypes/decimal.proto",
     "google.type.Date": "google/type/date.proto",
     "google.type.TimeOfDay": "google/type/timeofday.proto",
     "google.protobuf.Timestamp": "google/protobuf/timestamp.proto",
@@ -47,7 +48,7 @@ def proto_text(schema: ConnectSchema, settings: ProtobufSettings) -> tuple[str, 
             f"Unsupported root schema of type {logical_name(schema) or schema.type}: Protobuf messages are structs or "
             "primitive values"
         )
-    return _FromConnect(settings).file(schema)
+    return FromConnect(settings).file(schema)
 
 
 def _wrappers_file() -> str:
@@ -61,13 +62,13 @@ def _wrappers_file() -> str:
 
 
 @dataclass
-class _Message:
+class Message:
     """A message definition that grows field by field."""
 
     name: str
     fields: list[str] = field(default_factory=list)
     oneofs: dict[str, list[str]] = field(default_factory=dict)
-    nested: dict[str, _Message] = field(default_factory=dict)
+    nested: dict[str, Message] = field(default_factory=dict)
     schemas: dict[str, ConnectSchema] = field(default_factory=dict)
     enums: dict[str, list[str]] = field(default_factory=dict)
 
@@ -75,19 +76,23 @@ class _Message:
         """Its text, not indented."""
         inner = list(self.fields)
         for name, members in self.oneofs.items():
-            inner += [f"oneof {name} {{", *_indented(members), "}"]
+            inner += [f"oneof {name} {{", *indented(members), "}"]
         for message in self.nested.values():
             inner += message.lines()
         for name, values in self.enums.items():
-            inner += [f"enum {name} {{", *_indented(values), "}"]
-        return [f"message {self.name} {{", *_indented(inner), "}"]
+            inner += [f"enum {name} {{", *indented(values), "}"]
+        return [f"message {self.name} {{", *indented(inner), "}"]
 
 
-def _indented(lines: list[str]) -> list[str]:
+def indented(lines: list[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-class _FromConnect:
+class FromConnect:
+    """Converts one schema. The attributes are names; those of Amazon's converter differ."""
+
+    tag, type = names.TAG, names.TYPE
+
     def __init__(self, settings: ProtobufSettings) -> None:
         self._settings = settings
         self._unnamed = 0
@@ -121,31 +126,35 @@ class _FromConnect:
 
     # Messages
 
-    def _message(self, name: str, schema: ConnectSchema) -> _Message:
-        message, numbers = _Message(name), _free_numbers(schema)
+    def _message(self, name: str, schema: ConnectSchema) -> Message:
+        message, numbers = Message(name), self._free_numbers(schema)
         for member in schema.fields:
             if names.is_union(member.schema):
-                _number(member.schema, numbers)
-                self._oneof(message, member.schema, numbers)
+                self._union(message, member, numbers)
             else:
-                number = _number(member.schema, numbers)
+                number = self._number(member.schema, numbers)
                 message.fields.append(self._field(message, member, number, within_oneof=False))
         return message
 
-    def _oneof(self, message: _Message, schema: ConnectSchema, numbers: Iterator[int]) -> None:
+    def _union(self, message: Message, member: Field, numbers: Iterator[int]) -> None:
+        schema = member.schema
+        self._number(schema, numbers)
         given = (schema.parameters or {}).get(names.GENERALIZED_UNION)
         if self._settings.generalized_sum_type_support and given is not None:
             name = given
         else:
             name = self._simple_name((schema.name or "").removeprefix(f"{names.UNION}."))
+        self._oneof(message, name, schema, numbers)
+
+    def _oneof(self, message: Message, name: str, schema: ConnectSchema, numbers: Iterator[int]) -> None:
         if name in message.oneofs:
             raise DataError(f"Two unions of {message.name} have the same name {name}: rename one of them")
-        members = [
-            self._field(message, member, _number(member.schema, numbers), within_oneof=True) for member in schema.fields
+        message.oneofs[name] = [
+            self._field(message, member, self._number(member.schema, numbers), within_oneof=True)
+            for member in schema.fields
         ]
-        message.oneofs[name] = members
 
-    def _field(self, message: _Message, member: Field, number: int, *, within_oneof: bool) -> str:
+    def _field(self, message: Message, member: Field, number: int, *, within_oneof: bool) -> str:
         schema, name = member.schema, self._scrub(member.name)
         label = ""
         if schema.type in (SchemaType.ARRAY, SchemaType.MAP):
@@ -178,7 +187,7 @@ class _FromConnect:
 
     # Types
 
-    def _type(self, message: _Message, schema: ConnectSchema, name: str, *, within_oneof: bool = False) -> str:
+    def _type(self, message: Message, schema: ConnectSchema, name: str, *, within_oneof: bool = False) -> str:
         logical = logical_name(schema)
         if logical is not None:
             return self._imported(names.MESSAGES_OF_LOGICAL_TYPES[logical])
@@ -192,32 +201,32 @@ class _FromConnect:
                 return self._map(message, schema)
         enum = self._enum_parameter(schema)
         if enum is not None:
-            return self._enum(message, schema, enum)
+            return self._enum(message, schema, (schema.parameters or {})[enum], f"{enum}.")
         if schema.optional and self._settings.wrapper_for_nullables and (not within_oneof or _was_wrapper(schema)):
-            wrapper = _UNSIGNED.get(_kind(schema), _WRAPPED[schema.type])
+            wrapper = _UNSIGNED.get(self._kind(schema), _WRAPPED[schema.type])
             return self._imported(wrapper)
-        return _kind(schema)
+        return self._kind(schema)
 
     def _imported(self, name: str) -> str:
         self._import(_IMPORTS[name])
         # Without the dot a package or message of the schema could hide it.
         return f".{name}"
 
-    def _nested(self, message: _Message, name: str, schema: ConnectSchema) -> str:
+    def _nested(self, message: Message, name: str, schema: ConnectSchema) -> str:
         plain = replace(schema, optional=False, default=None, doc=None, version=None, parameters=None)
         if name not in message.nested:
             message.schemas[name] = plain
-            message.nested[name] = _Message(name)
+            message.nested[name] = Message(name)
             message.nested[name] = self._message(name, schema)
         elif message.schemas[name] != plain:
             raise DataError(f"Two different structs in {message.name} have the same name {name}: rename one of them")
         return name
 
-    def _map(self, message: _Message, schema: ConnectSchema) -> str:
+    def _map(self, message: Message, schema: ConnectSchema) -> str:
         assert schema.key_schema is not None and schema.value_schema is not None
         name = names.map_entry_name(self._simple_name(schema.name))
         pairs = tuple(
-            Field(of, replace(inner, parameters=_without_tag(inner)))
+            Field(of, replace(inner, parameters=self._without_tag(inner)))
             for of, inner in (("key", schema.key_schema), ("value", schema.value_schema))
         )
         if any(pair.schema.type in (SchemaType.ARRAY, SchemaType.MAP) for pair in pairs):
@@ -228,52 +237,47 @@ class _FromConnect:
         parameter = names.GENERALIZED_ENUM if self._settings.generalized_sum_type_support else names.ENUM
         return parameter if parameter in (schema.parameters or {}) else None
 
-    def _enum(self, message: _Message, schema: ConnectSchema, parameter: str) -> str:
+    def _enum(self, message: Message, schema: ConnectSchema, name: str, prefix: str) -> str:
+        """:param prefix: of the parameters that have its values."""
         parameters = schema.parameters or {}
-        prefix = f"{parameter}."
         numbers = {key.removeprefix(prefix): value for key, value in parameters.items() if key.startswith(prefix)}
         lines = [f"{name} = {number};" for name, number in numbers.items()]
         if len(set(numbers.values())) < len(numbers):
             lines.insert(0, "option allow_alias = true;")
-        name = self._scrub(parameters[parameter])
+        name = self._scrub(name)
         if message.enums.setdefault(name, lines) != lines:
             raise DataError(f"Two different enums in {message.name} have the same name {name}: rename one of them")
         return name
 
+    def _kind(self, schema: ConnectSchema) -> str:
+        given = (schema.parameters or {}).get(self.type, "").lower()
+        return given if fields.CONNECT_TYPES.get(given) is schema.type else fields.USUAL_KINDS[schema.type]
 
-def _kind(schema: ConnectSchema) -> str:
-    given = (schema.parameters or {}).get(names.TYPE)
-    if given is not None and fields.CONNECT_TYPES.get(given) is schema.type:
-        return given
-    return fields.USUAL_KINDS[schema.type]
+    # Numbers
+
+    def _without_tag(self, schema: ConnectSchema) -> dict[str, str] | None:
+        return {key: value for key, value in (schema.parameters or {}).items() if key != self.tag} or None
+
+    def _tag(self, schema: ConnectSchema) -> int | None:
+        text = (schema.parameters or {}).get(self.tag)
+        return int(text) if text is not None and text.isdecimal() else None
+
+    def _number(self, schema: ConnectSchema, numbers: Iterator[int]) -> int:
+        tag = self._tag(schema)
+        return next(numbers) if tag is None else tag
+
+    def _free_numbers(self, schema: ConnectSchema) -> Iterator[int]:
+        """Numbers for fields without a tag, from 1: those of other fields are left out."""
+        members = [*schema.fields]
+        for member in schema.fields:
+            if names.is_union(member.schema):
+                members += member.schema.fields
+        taken = {self._tag(member.schema) for member in members if not names.is_union(member.schema)}
+        return (number for number in count(1) if number not in taken)
 
 
 def _was_wrapper(schema: ConnectSchema) -> bool:
     return (schema.parameters or {}).get(names.WRAPPER) == "true"
-
-
-def _without_tag(schema: ConnectSchema) -> dict[str, str] | None:
-    return {key: value for key, value in (schema.parameters or {}).items() if key != names.TAG} or None
-
-
-def _tag(schema: ConnectSchema) -> int | None:
-    text = (schema.parameters or {}).get(names.TAG)
-    return int(text) if text is not None and text.isdecimal() else None
-
-
-def _number(schema: ConnectSchema, numbers: Iterator[int]) -> int:
-    tag = _tag(schema)
-    return next(numbers) if tag is None else tag
-
-
-def _free_numbers(schema: ConnectSchema) -> Iterator[int]:
-    """Numbers for fields without a tag, from 1: those of other fields are left out."""
-    members = [*schema.fields]
-    for member in schema.fields:
-        if names.is_union(member.schema):
-            members += member.schema.fields
-    taken = {_tag(member.schema) for member in members if not names.is_union(member.schema)}
-    return (number for number in count(1) if number not in taken)
 
 
 def _quoted(text: str) -> str:

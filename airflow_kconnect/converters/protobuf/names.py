@@ -33,6 +33,10 @@ MESSAGES_OF_LOGICAL_TYPES = {
 LOGICAL_TYPES = {message: name for name, message in MESSAGES_OF_LOGICAL_TYPES.items()}
 VARIANT = "confluent.type.Variant"
 
+GLUE_DECIMAL = "additionalTypes.Decimal"
+"""What Amazon's converter has decimals as: whole units, and billionths."""
+GLUE_TYPE, GLUE_ONE_OF = "protobuf.type", "oneof"
+
 WRAPPERS = {
     "google.protobuf.DoubleValue": SchemaType.FLOAT64,
     "google.protobuf.FloatValue": SchemaType.FLOAT32,
@@ -84,4 +88,5 @@ def is_union(schema: ConnectSchema) -> bool:
     """Whether a struct stands for a oneof: it has an optional member for each of its fields."""
     if schema.type is not SchemaType.STRUCT:
         return False
-    return (schema.name or "").startswith(UNION) or GENERALIZED_UNION in (schema.parameters or {})
+    given = schema.parameters or {}
+    return (schema.name or "").startswith(UNION) or GENERALIZED_UNION in given or given.get(GLUE_TYPE) == GLUE_ONE_OF

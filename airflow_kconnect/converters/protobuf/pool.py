@@ -8,6 +8,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import DataError
 
 _EXTENSION = 1088
+_GLUE_EXTENSIONS = {"metadata_key": 50001, "metadata_value": 50002}
 
 
 @lru_cache(maxsize=1000)
@@ -53,15 +54,22 @@ def message_class(descriptor: Any) -> Any:
 
 def field_params(field: Any) -> dict[str, str]:
     """The ``params`` in the option ``(confluent.field_meta)`` of a field."""
-    options = field.GetOptions().SerializeToString()
-    if not options:
-        return {}
-    return dict(_field_options_class().FromString(options).field_meta.params)
+    return dict(_options(field).field_meta.params)
+
+
+def field_metadata(field: Any) -> tuple[str, str]:
+    """The options ``metadata.metadata_key`` and ``metadata.metadata_value`` of a field; empty if there are none."""
+    options = _options(field)
+    return options.metadata_key, options.metadata_value
+
+
+def _options(field: Any) -> Any:
+    return _field_options_class().FromString(field.GetOptions().SerializeToString())
 
 
 @lru_cache(maxsize=1)
 def _field_options_class() -> Any:
-    """A message with nothing of ``google.protobuf.FieldOptions`` but Confluent's extension."""
+    """A message with nothing of ``google.protobuf.FieldOptions`` but Confluent's and Amazon's extensions."""
     from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
     from google.protobuf.descriptor_pool import DescriptorPool
 
@@ -76,6 +84,7 @@ def _field_options_class() -> Any:
     meta = DescriptorProto(name="Meta", nested_type=[entry])
     meta.field.append(field("params", 2, message, many, ".Meta.ParamsEntry"))
     options = DescriptorProto(name="Options", field=[field("field_meta", _EXTENSION, message, of=".Meta")])
+    options.field.extend(field(name, number, text) for name, number in _GLUE_EXTENSIONS.items())
     pool = DescriptorPool()
     file = FileDescriptorProto(name="options.proto", syntax="proto3", message_type=[meta, options])
     pool.AddSerializedFile(file.SerializeToString())

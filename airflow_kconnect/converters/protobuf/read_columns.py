@@ -24,6 +24,8 @@ Read = Callable[[list[Any]], "pa.Array"]
 _UNSIGNED = ("uint64", "fixed64")
 _SECONDS = (-62_135_596_800, 253_402_300_799)
 _NANOS_MAX = 999_999_999
+GLUE_DIGITS = 9
+"""After the point of Amazon's decimals."""
 _EXACT = Context(prec=MAX_PRECISION)
 
 
@@ -85,7 +87,8 @@ def _union(oneof: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Rea
         columns = []
         for (member, get), read in zip(members, readers, strict=True):
             columns.append(read([get(m) if c == member else None for m, c in zip(messages, chosen, strict=True)]))
-        return _struct_array(columns, type_, [choice is None for choice in chosen])
+        nulls = [choice is None and not settings.as_amazon for choice in chosen]
+        return _struct_array(columns, type_, nulls)
 
     return union
 
@@ -113,7 +116,7 @@ def _reader(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Re
 def _value(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Read:
     kind, logical = fields.kind(field), logical_name(schema)
     if kind == "message" and logical is not None:
-        return _logical(logical, schema)
+        return _logical(field.message_type, logical, schema)
     if kind == "message" and schema.type is SchemaType.STRUCT:
         return _struct(field.message_type, schema, settings)
     if kind == "message":
@@ -216,12 +219,13 @@ def _pairs_of_entries(entry: Any, settings: ProtobufSettings) -> Callable[[Any],
 # Messages of logical types
 
 
-def _logical(name: str, schema: ConnectSchema) -> Read:
+def _logical(descriptor: Any, name: str, schema: ConnectSchema) -> Read:
     import pyarrow as pa
 
     type_ = arrow_type(schema)
     simple: dict[str, Callable[[Any], Any]] = {TIMESTAMP: _timestamp, DATE: _date, TIME: _time}
-    convert = _decimals(decimal_scale(schema)) if name == DECIMAL else simple[name]
+    unscaled = _in_billionths if descriptor.full_name == names.GLUE_DECIMAL else _in_bytes
+    convert = _decimals(decimal_scale(schema), unscaled) if name == DECIMAL else simple[name]
     return lambda messages: pa.array([None if message is None else convert(message) for message in messages], type_)
 
 
@@ -253,21 +257,30 @@ def _time(message: Any) -> int:
     return int(((hours * 60 + minutes) * 60 + seconds) * 1_000 + nanos // 1_000_000)
 
 
-def _decimals(scale: int) -> Callable[[Any], Decimal]:
-    return lambda message: _decimal(message, scale)
+def _decimals(scale: int, unscaled: Callable[[Any], tuple[int, int]]) -> Callable[[Any], Decimal]:
+    return lambda message: _decimal(*unscaled(message), scale)
 
 
-def _decimal(message: Any, scale: int) -> Decimal:
+def _in_bytes(message: Any) -> tuple[int, int]:
+    """Unscaled value and scale of a ``confluent.type.Decimal``."""
+    return int.from_bytes(message.value, "big", signed=True), message.scale
+
+
+def _in_billionths(message: Any) -> tuple[int, int]:
+    """The same of an ``additionalTypes.Decimal``, whose own scale only says how many digits are to be shown."""
+    return message.units * 10**GLUE_DIGITS + message.fraction, GLUE_DIGITS
+
+
+def _decimal(unscaled: int, own_scale: int, scale: int) -> Decimal:
     """The value in the scale of the column; the message has a scale of its own."""
-    unscaled = int.from_bytes(message.value, "big", signed=True)
-    shift = scale - message.scale
+    shift = scale - own_scale
     if not unscaled:
         return Decimal((0, (0,), -scale))
     if abs(shift) > 2 * MAX_PRECISION:
-        raise DataError(f"Decimal has scale {message.scale}, but the schema has {scale}")
+        raise DataError(f"Decimal has scale {own_scale}, but the schema has {scale}")
     rescaled, rest = (unscaled * 10**shift, 0) if shift >= 0 else divmod(unscaled, 10**-shift)
     if rest:
-        raise DataError(f"Decimal has scale {message.scale} and does not fit scale {scale} of the schema")
+        raise DataError(f"Decimal has scale {own_scale} and does not fit scale {scale} of the schema")
     digits = abs(rescaled)
     if digits >= 10**MAX_PRECISION:
         raise DataError(f"Decimal has more than {MAX_PRECISION} digits")

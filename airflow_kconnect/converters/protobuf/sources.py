@@ -22,6 +22,8 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+=*\s*")
 # Java's serializers register maps of generated classes in this way, which protoc does not accept. Without the option
 # they are repeated messages with the same bytes.
 _MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
+# Amazon's write their own options without the parentheses that protoc wants.
+_BARE_OPTION = re.compile(r"(?<![\w.(])metadata\.metadata_(?:key|value)(?=\s*=)")
 _WARNING = re.compile(r"warning:|^WARNING:|^[WI][0-9]{4} ")
 _SECONDS_MAX = 60
 _MISSING = "Protobuf schemas need the package grpcio-tools here: pip install 'airflow-kconnect[protobuf]'"
@@ -83,7 +85,7 @@ def _protoc(text: str, references: dict[str, str]) -> bytes:
                 continue
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_MAP_ENTRY.sub("", content), encoding="utf-8")
+            path.write_text(_BARE_OPTION.sub(r"(\g<0>)", _MAP_ENTRY.sub("", content)), encoding="utf-8")
         out = Path(folder, ".descriptors")
         command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{folder}", f"-I{_OWN}", "--include_imports"]
         if described:

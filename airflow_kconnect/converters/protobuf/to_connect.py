@@ -28,10 +28,12 @@ def connect_schema(descriptor: Any, settings: ProtobufSettings, version: int | N
     wrapped = names.WRAPPERS.get(descriptor.full_name) if settings.wrapper_for_raw_primitives else None
     if wrapped is not None:
         return ConnectSchema(wrapped, version=version)
-    return replace(_ToConnect(settings).message(descriptor), version=version)
+    return replace(ToConnect(settings).message(descriptor), version=version)
 
 
-class _ToConnect:
+class ToConnect:
+    """Converts one message type."""
+
     def __init__(self, settings: ProtobufSettings) -> None:
         self._settings = settings
         self._path: list[str] = []
@@ -39,23 +41,27 @@ class _ToConnect:
         self._count = 0
 
     def message(self, descriptor: Any) -> ConnectSchema:
-        """The STRUCT of a message type: oneofs first, then the other fields."""
+        """The STRUCT of a message type."""
         if descriptor.full_name in self._within_types:
             raise self._error(
                 f"type {descriptor.full_name} contains itself, and no column of Spark can hold data of unlimited "
                 "depth; use ByteArrayConverter, or a schema without recursion"
             )
         self._within_types.append(descriptor.full_name)
+        members = self._all_members(descriptor)
+        self._within_types.pop()
+        self._check_names(members)
+        return ConnectSchema(SchemaType.STRUCT, name=self._name(descriptor), fields=tuple(members))
+
+    def _all_members(self, descriptor: Any) -> list[Field]:
+        """Oneofs first, then the other fields."""
         members: list[Field] = []
         for oneof in fields.oneofs(descriptor):
             if self._settings.flatten_unions:
                 members += self._members(oneof.fields, within_oneof=True)
             else:
                 members.append(Field(fields.union_name(oneof, self._settings), self._union(oneof)))
-        members += self._members([field for field in descriptor.fields if not fields.oneof_of(field)])
-        self._within_types.pop()
-        self._check_names(members)
-        return ConnectSchema(SchemaType.STRUCT, name=self._name(descriptor), fields=tuple(members))
+        return members + self._members([field for field in descriptor.fields if not fields.oneof_of(field)])
 
     def _error(self, problem: str) -> DataError:
         where = ".".join(self._path)
@@ -129,7 +135,11 @@ class _ToConnect:
         if type_ is SchemaType.INT32:
             type_ = _SMALL_INTEGERS.get(field_params(field).get(names.CONNECT_TYPE, ""), type_)
         plain = type_ not in (SchemaType.INT32, SchemaType.INT64) or kind == fields.USUAL_KINDS[type_]
-        return ConnectSchema(type_, parameters=None if plain else {names.TYPE: kind})
+        return ConnectSchema(type_, parameters=None if plain else self._of_kind(kind))
+
+    def _of_kind(self, kind: str) -> dict[str, str]:
+        """The parameters that note a type which is not the usual one."""
+        return {names.TYPE: kind}
 
     def _enum(self, enum: Any) -> ConnectSchema:
         parameter = names.GENERALIZED_ENUM if self._settings.generalized_sum_type_support else names.ENUM

@@ -11,6 +11,7 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, ConnectSchema, Fi
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
+from airflow_kconnect.converters.protobuf.read_columns import GLUE_DIGITS
 from airflow_kconnect.converters.types import arrow_type, logical_name
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _union(descriptor: Any, member: Field, settings: ProtobufSettings) -> Write:
     def union(messages: list[Any], column: pa.Array) -> None:
         members = column.flatten()
         chosen = [any(given) for given in zip(*(values.is_valid().to_pylist() for values in members), strict=True)]
-        if chosen != column.is_valid().to_pylist():
+        if chosen != column.is_valid().to_pylist() and not settings.as_amazon:
             raise DataError(f"Cannot find non-null field in {member.name}")
         # The first that is not null is the one that is written: each replaces those written before it.
         for write, values in reversed(list(zip(writers, members, strict=True))):
@@ -198,6 +199,8 @@ def _message(descriptor: Any, schema: ConnectSchema, settings: ProtobufSettings)
     logical = logical_name(schema)
     if logical is not None and descriptor.full_name == names.MESSAGES_OF_LOGICAL_TYPES[logical]:
         return _LOGICAL.get(logical, _timestamps)
+    if logical == DECIMAL and descriptor.full_name == names.GLUE_DECIMAL:
+        return _decimals_in_billionths
     if schema.type is SchemaType.STRUCT and not names.is_union(schema):
         return _struct(descriptor, schema, settings)
     if descriptor.full_name in names.WRAPPERS:
@@ -245,6 +248,23 @@ def _decimals(messages: list[Any], column: pa.Array) -> None:
         message.value = unscaled.to_bytes(size, "big", signed=True)
         message.precision = len(str(abs(unscaled)))
         message.scale = -int(exponent)
+
+
+def _decimals_in_billionths(messages: list[Any], column: pa.Array) -> None:
+    """Amazon's own writer keeps 32 bits of the units, and the first digits of the fraction."""
+    value: Decimal | None
+    for message, value in zip(messages, column.to_pylist(), strict=True):
+        if value is None:
+            continue
+        units = int(value)
+        fraction = (value - units).scaleb(GLUE_DIGITS)
+        if fraction != int(fraction):
+            raise DataError(
+                f"Decimal has more than {GLUE_DIGITS} digits after the point, which Amazon's message cannot hold"
+            )
+        message.units, message.fraction = units, int(fraction)
+        _, digits, exponent = value.as_tuple()
+        message.precision, message.scale = len(str(int("".join(map(str, digits))))), -int(exponent)
 
 
 _LOGICAL: dict[str, Write] = {DATE: _dates, TIME: _times, DECIMAL: _decimals}

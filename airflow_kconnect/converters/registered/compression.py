@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.registered.format import PayloadDecoder
+from airflow_kconnect.registry.wire import GLUE, GLUE_ZLIB
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +40,28 @@ def inflated(payload: bytes) -> bytes:
     if not stream.eof:
         raise DataError("The payload cannot be decompressed: it is cut off")
     return plain
+
+
+def inflated_message(message: bytes) -> bytes:
+    """A message with a compressed payload as one without. :raises DataError: as for `inflated`."""
+    return GLUE.magic + message[len(GLUE_ZLIB.magic) : GLUE_ZLIB.size] + inflated(message[GLUE_ZLIB.size :])
+
+
+def inflated_messages(messages: pa.Array) -> pa.Array:
+    """Messages (BINARY) without compressed payloads; those that cannot be decompressed stay, and so do nulls."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    compressed = pc.fill_null(pc.starts_with(messages, GLUE_ZLIB.magic), False)
+    if not pc.any(compressed).as_py():
+        return messages
+    plain = []
+    for message in messages.filter(compressed).to_pylist():
+        try:
+            plain.append(inflated_message(message) if GLUE_ZLIB.begins(message) else message)
+        except DataError:
+            plain.append(message)
+    return pc.replace_with_mask(messages, compressed, pa.array(plain, messages.type))
 
 
 @dataclass(frozen=True)

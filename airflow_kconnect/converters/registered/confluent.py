@@ -34,7 +34,7 @@ class ConfluentConverter(RegisteredConverter, SchemaHeaders):
         return SchemaRegistry(self.config_values, f"{self._role}.converter.")
 
     def known_messages(self) -> KnownMessages:
-        return KnownMessages(self._format, self._registry)
+        return KnownMessages({ID: self._format}, self._registry)
 
     @property
     def id_header(self) -> IdHeader | None:
@@ -55,7 +55,7 @@ class ConfluentConverter(RegisteredConverter, SchemaHeaders):
         return f"__{self._role}_schema_id"
 
     def expect_ids(self) -> None:
-        self._known.framings = (ID, GUID)
+        self._known.forms = dict.fromkeys((ID, GUID), self._format)
 
     def assign(self, topic: str, schema: RegisteredSchema) -> tuple[bytes, RegisteredSchema]:
         schema_id, chosen = self._chosen(topic, schema)

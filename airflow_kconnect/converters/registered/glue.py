@@ -9,6 +9,7 @@ from typing import ClassVar
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.converters.base import converter_config
 from airflow_kconnect.converters.registered.converter import RegisteredConverter
+from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.converters.registered.messages import KnownMessages
 from airflow_kconnect.registry.client import SchemaRegistry
 from airflow_kconnect.registry.glue import keys
@@ -44,9 +45,15 @@ class GlueConverter(RegisteredConverter):
     def _reads_ids(self) -> bool:
         return bool(self.config_values[keys.SECONDARY])
 
+    def secondary_format(self) -> Format:
+        """The format of messages of the secondary deserializer."""
+        return self._format
+
     def known_messages(self) -> KnownMessages:
-        framings = (GLUE, GLUE_ZLIB, ID) if self._reads_ids else (GLUE, GLUE_ZLIB)
-        return KnownMessages(self._format, self._registry, framings, _BOTH if self._reads_ids else _OWN)
+        forms = dict.fromkeys((GLUE, GLUE_ZLIB), self._format)
+        if not self._reads_ids:
+            return KnownMessages(forms, self._registry, _OWN)
+        return KnownMessages({**forms, ID: self.secondary_format()}, self._registry, _BOTH)
 
     def assign(self, topic: str, schema: RegisteredSchema) -> tuple[bytes, RegisteredSchema]:
         values = self.config_values

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.converters.arrow_functions import arrow_function
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
+from airflow_kconnect.converters.registered.compression import inflated_messages
 from airflow_kconnect.converters.registered.format import PayloadDecoder
 from airflow_kconnect.converters.registered.messages import (
     NEGATIVE_ID,
@@ -34,10 +35,12 @@ class ShapeParser:
     """Decodes the messages of one shape in a batch; pickled into the tasks.
 
     :param decoders: by the first bytes of the messages.
+    :param inflates: whether messages are decompressed first, as their first bytes do not tell their type otherwise.
     """
 
     shape: Shape
     decoders: Mapping[bytes, PayloadDecoder]
+    inflates: bool = False
 
     @property
     def type(self) -> pa.DataType:
@@ -53,6 +56,8 @@ class ShapeParser:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.inflates:
+            messages = inflated_messages(messages)
         rows, data, errors = [], [], []
         for prefix, decoder in self.decoders.items():
             here = pc.fill_null(pc.starts_with(messages, prefix), False)
@@ -93,7 +98,11 @@ def parsers(known: KnownMessages, shapes: Sequence[Shape]) -> dict[int, ShapePar
     for schema in known:
         if schema.shape in shapes and schema.decoder is not None:
             by_shape[shapes.index(schema.shape)][schema.prefix] = schema.decoder
-    return {index: ShapeParser(shapes[index], decoders) for index, decoders in by_shape.items() if decoders}
+    return {
+        index: ShapeParser(shapes[index], decoders, known.compressed)
+        for index, decoders in by_shape.items()
+        if decoders
+    }
 
 
 def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let, hints: Hints) -> Decoded:
@@ -104,6 +113,8 @@ def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let,
     """
     from pyspark.sql import functions as F
 
+    if known.compressed:
+        (raw,) = let({"raw": arrow_function(inflated_messages, "binary")(raw)})
     made = parsers(known, shapes)
     here = {index: column for index, column in hints.parsed.items() if index in made}
     again = known.careful or any(index not in here for index in made)
@@ -143,10 +154,10 @@ def _wrong(raw: Column, known: KnownMessages) -> Column:
     """What is wrong with a message whose payload is not looked at."""
     from pyspark.sql import functions as F
 
-    framed = [_begins(raw, framing.magic) & (F.octet_length(raw) >= framing.size) for framing in known.framings]
+    framed = [_begins(raw, framing.magic) & (F.octet_length(raw) >= framing.size) for framing in known.forms]
     has_name = reduce(lambda one, other: one | other, framed)
     problem: Column = F.when(raw.isNotNull() & ~has_name, F.lit(known.unknown))
-    if ID in known.framings:
+    if ID in known.forms:
         negative = _begins(raw, ID.magic) & (F.substring(raw, 2, 1) >= F.lit(_NEGATIVE))
         problem = problem.when(negative, F.lit(NEGATIVE_ID))
     for schema in known:
@@ -182,13 +193,13 @@ def _decoded(raw: Column, parser: ShapeParser, here: Mapping[int, Column]) -> Co
 def _selection(raw: Column, known: KnownMessages) -> Column:
     """The problems of messages that select no type within their schema."""
 
-    form, framings = known.form, known.framings
+    forms = known.forms
 
     def run(messages: pa.Array) -> pa.Array:
         import pyarrow as pa
 
         rows = messages.to_pylist()
-        problems = (None if message is None else selection_problem(form, message, framings) for message in rows)
+        problems = (None if message is None else selection_problem(forms, message) for message in rows)
         return pa.array(problems, pa.string())
 
     return arrow_function(run, "string")(raw)

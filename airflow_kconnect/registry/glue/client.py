@@ -14,6 +14,7 @@ from uuid import UUID
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, in_one_line
 from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text, unreachable
 from airflow_kconnect.registry.glue import keys
+from airflow_kconnect.registry.guarded import Guard
 from airflow_kconnect.registry.schema import RegisteredSchema, Schemas, UnknownSchemaError
 from airflow_kconnect.registry.wire import SchemaName
 
@@ -178,7 +179,9 @@ class GlueRegistry(Schemas):
         from botocore.config import Config
 
         values = self._values
-        proxy = values["proxyUrl"].value if values["proxyUrl"] else None
+        proxy = values[keys.PROXY].value if values[keys.PROXY] else None
+        if proxy:  # before a role is assumed through it
+            Guard(f"{self._prefix}{keys.PROXY}").check_host(proxy)
         config = Config(
             connect_timeout=values["http.connect.timeout.ms"] / 1000,
             read_timeout=values["http.read.timeout.ms"] / 1000,
@@ -191,7 +194,12 @@ class GlueRegistry(Schemas):
             "config": config,
         }
         session = aws_session(login, arguments)
-        return session.create_client("glue", endpoint_url=values[keys.ENDPOINT], **arguments(None))
+        client = session.create_client("glue", endpoint_url=values[keys.ENDPOINT], **arguments(None))
+        if values[keys.ENDPOINT]:
+            guard = Guard(f"{self._prefix}{keys.ENDPOINT}")
+            check = guard.check_url if proxy else guard.check_host
+            client.meta.events.register("before-send.glue", lambda request, **_: check(request.url))
+        return client
 
     @property
     def _region(self) -> str:

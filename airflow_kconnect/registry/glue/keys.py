@@ -24,7 +24,7 @@ from airflow_kconnect.registry.authentication import check_authentication
 from airflow_kconnect.registry.guarded import NOT_HTTP, is_http
 from airflow_kconnect.registry.keys import client_keys
 
-REGION, ENDPOINT, ROLE = "region", "endpoint", "assumeRoleArn"
+REGION, ENDPOINT, PROXY, ROLE = "region", "endpoint", "proxyUrl", "assumeRoleArn"
 REGISTRY, SCHEMA, AUTO = "registry.name", "schemaName", "schemaAutoRegistrationEnabled"
 COMPRESSION, SECONDARY = "compression", "secondaryDeserializer"
 ZLIB = "ZLIB"
@@ -104,7 +104,7 @@ def _place(config: ConfigDef) -> None:
         "Name of the session of that role, for Amazon's logs.",
     )
     config.define(
-        "proxyUrl",
+        PROXY,
         Type.PASSWORD,
         None,
         Importance.LOW,

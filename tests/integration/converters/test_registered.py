@@ -100,7 +100,7 @@ def test_each_bad_message_has_its_reason(spark: SparkSession) -> None:
         ID.prefix(2) + b"#two",
     ]
 
-    assert _decoded(spark, KnownMessages(TextFormat({}), Schemas()), messages) == [
+    assert _decoded(spark, KnownMessages({ID: TextFormat({})}, Schemas()), messages) == [
         ("one", None),
         (None, None),
         (None, "Unknown magic byte!"),
@@ -116,7 +116,7 @@ def test_each_bad_message_has_its_reason(spark: SparkSession) -> None:
 
 def test_schemas_of_one_shape_are_asked_for_once_and_make_one_shape() -> None:
     schemas = Schemas()
-    known = KnownMessages(TextFormat({}), schemas)
+    known = KnownMessages({ID: TextFormat({})}, schemas)
 
     shapes = known.learn(
         [ID.prefix(1) + b"#a", ID.prefix(2) + b"#b", ID.prefix(1) + b"#c", ID.prefix(9) + b"#", ID.prefix(9) + b"#"]

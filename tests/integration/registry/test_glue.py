@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
@@ -16,7 +15,7 @@ from airflow_kconnect.registry.glue.keys import glue_config
 from airflow_kconnect.registry.schema import RegisteredSchema, UnknownSchemaError
 from tests.support import unique
 from tests.support.faults import Exchange, Fault
-from tests.support.glue import Glue, glue, refuse_json
+from tests.support.glue import Glue, refuse_json
 
 SECRET = "s3cr3t-of-the-tests"
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}
@@ -24,12 +23,6 @@ TEXT = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "l
 WIDER = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "double"}]}'
 CONFIG = glue_config(ConfigDef(), "io.confluent.kafka.serializers.KafkaAvroDeserializer")
 UNKNOWN = UUID(int=7)
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[Glue]:
-    with glue() as made:
-        yield made
 
 
 @pytest.fixture(autouse=True)

@@ -91,6 +91,11 @@ def test_every_class_has_exactly_one_page(group: str) -> None:
         ("JdbcSource", "JDBC source (Confluent)"),
         ("DirectorySink", "Directory sink"),
         ("JsonConverter", "JsonConverter"),
+        ("JsonSchemaConverter", "JsonSchemaConverter"),
+        (
+            "com.amazonaws.services.schemaregistry.kafkaconnect.jsonschema.JsonSchemaConverter",
+            "JsonSchemaConverter (Amazon)",
+        ),
         ("Cast$Key", "Cast$Key"),
         ("HasHeaderKey", "HasHeaderKey (predicate)"),
     ],

@@ -110,11 +110,13 @@ def test_ambiguous_alias_lists_the_candidates(plugins: PluginRegistry) -> None:
         plugins.connector("Copy")
 
 
-def test_ambiguous_alias_means_the_plugin_of_this_project() -> None:
-    names = ["org.one.CopyConnector", "airflow_kconnect.connectors.CopyConnector", "org.two.CopyConnector"]
+@pytest.mark.parametrize("meant", ["airflow_kconnect.connectors.CopyConnector", "io.confluent.CopyConnector"])
+@pytest.mark.parametrize("alias", ["Copy", "CopyConnector"])
+def test_ambiguous_alias_means_the_plugin_of_this_project_or_confluents(meant: str, alias: str) -> None:
+    names = ["com.amazonaws.CopyConnector", meant, "org.two.CopyConnector"]
     plugins = PluginRegistry({CONNECTORS: [Entry(name, lambda: JdbcSource) for name in names]})
-    for alias in ("Copy", "CopyConnector"):
-        assert plugins.resolve(CONNECTORS, alias, key="k") == names[1]
+
+    assert plugins.resolve(CONNECTORS, alias, key="k") == meant
 
 
 @pytest.mark.parametrize("kind", ["Source", "Sink"])

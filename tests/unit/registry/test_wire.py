@@ -13,7 +13,9 @@ from airflow_kconnect.registry.wire import (
     GLUE_ZLIB,
     ID,
     Framing,
+    decode_index,
     decode_indexes,
+    encode_index,
     encode_indexes,
     framing_of,
     schema_name,
@@ -52,6 +54,18 @@ def test_indexes_are_read_as_they_were_written(indexes: list[int], rest: bytes) 
 
     # The count bounds the number of indexes, so they must fit into what is there.
     assert decode_indexes(written + rest + b"\0" * 8) == (tuple(indexes), len(written))
+
+
+@given(st.integers(0, 2**31 - 1), st.binary(max_size=8))
+def test_the_number_of_a_type_is_read_as_it_was_written(number: int, rest: bytes) -> None:
+    written = encode_index(number)
+
+    assert decode_index(written + rest) == (number, len(written))
+
+
+def test_the_number_of_a_type_has_no_sign() -> None:
+    """Protobuf's encoding of 150 in its documentation."""
+    assert encode_index(150) == b"\x96\x01"
 
 
 def test_the_first_message_is_a_single_zero() -> None:

@@ -20,10 +20,6 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ),
         ("io.debezium.connector.postgresql.PostgresConnector", "Without Java: JdbcSource reads the same tables"),
         ("MySqlConnector", "kconnect plugins install io.debezium:debezium-connector-mysql:3.5.0.Final."),
-        (
-            "com.amazonaws.services.schemaregistry.kafkaconnect.protobuf.ProtobufSchemaConverter",
-            "AWSKafkaAvroConverter",
-        ),
         ("io.apicurio.registry.utils.converter.AvroConverter", "Confluent's REST API"),
         ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "install org.apache.kafka:connect-mirror:4.3.0"),
         ("io.confluent.connect.s3.S3SinkConnector", "download its archive from Confluent's hub"),

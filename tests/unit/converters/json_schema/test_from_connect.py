@@ -15,7 +15,7 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, ConnectSchema, SchemaTy
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.format import JsonSchemaFormat
-from airflow_kconnect.converters.json_schema.from_connect import in_order_of_java, json_schema_text
+from airflow_kconnect.converters.json_schema.from_connect import FromConnect, in_order_of_java
 from tests.unit.converters.json_schema.corpus import decimal, logical, nullable, number, registered
 
 STRING = ConnectSchema(SchemaType.STRING)
@@ -23,7 +23,7 @@ INT32 = ConnectSchema(SchemaType.INT32)
 
 
 def made(schema: ConnectSchema, **settings: Any) -> Any:
-    return json.loads(json_schema_text(schema, JsonSchemaSettings(**settings)))
+    return json.loads(FromConnect(JsonSchemaSettings(**settings)).text(schema))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_members_have_the_order_in_which_confluents_converter_prints_them() -> N
         name="server1.dbo.customers.Value",
     )
     # From a log of the SQL Server connector with JsonSchemaConverter.
-    assert json_schema_text(customers, JsonSchemaSettings()) == (
+    assert FromConnect(JsonSchemaSettings()).text(customers) == (
         '{"type":"object","title":"server1.dbo.customers.Value","properties":{'
         '"last_name":{"type":"string","connect.index":2},'
         '"phone_number":{"connect.index":4,"oneOf":[{"type":"null"},{"type":"string"}]},'

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, ConnectSchema, SchemaTy
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.documents import Documents
-from airflow_kconnect.converters.json_schema.to_connect import connect_schema
+from airflow_kconnect.converters.json_schema.to_connect import ToConnect
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.json_schema.corpus import (
     BYTES,
@@ -39,7 +39,7 @@ FLOAT64 = ConnectSchema(SchemaType.FLOAT64)
 def connect(
     node: Any, *references: tuple[str, RegisteredSchema], version: int | None = None, **settings: Any
 ) -> ConnectSchema:
-    return connect_schema(Documents(registered(node, *references)), JsonSchemaSettings(**settings), version)
+    return ToConnect(Documents(registered(node, *references)), JsonSchemaSettings(**settings)).root(version)
 
 
 def names(schema: ConnectSchema) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,8 @@ from airflow_kconnect.connect.data import INT64_SCHEMA, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.registered import compression
-from airflow_kconnect.converters.registered.compression import Inflating, deflated, inflated
+from airflow_kconnect.converters.registered.compression import Inflating, deflated, inflated, inflated_messages
+from tests.support.glue import framed
 
 FORM = AvroFormat(AvroFormat.config().parse({}))
 LONGS = Inflating(FORM.decoder(FORM.schema_of(Shape(INT64_SCHEMA)), b""))
@@ -53,3 +55,12 @@ def test_a_payload_that_grows_without_end_is_an_error(monkeypatch: pytest.Monkey
 
     with pytest.raises(DataError, match="more than 1 MiB"):
         inflated(zlib.compress(bytes(2**20 + 1)))
+
+
+def test_messages_are_decompressed_where_they_are_compressed() -> None:
+    plain, packed = (framed(UUID(int=7), b"payload", compressed=compressed) for compressed in (False, True))
+    others = [packed[:-1], packed[:9], b"\3\5", b"other"]
+
+    messages = inflated_messages(pa.array([packed, None, plain, *others], pa.binary()))
+
+    assert messages.to_pylist() == [plain, None, plain, *others]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -17,15 +14,13 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from tests.integration.runtime.conftest import NEEDS_SPARK, Run
+from tests.integration.runtime.registered.glue.conftest import BOTH, Config, Shop, converter
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
-from tests.support.glue import Glue, avro, framed, glue, opened, refuse_json
+from tests.support.glue import Glue, avro, framed, opened, refuse_json
 from tests.support.kafka import produce, read_all
-from tests.support.pages.markdown import REPOSITORY, blocks
 
 MakeTopic = Callable[..., str]
-Config = dict[str, str]
-CONVERTER = "com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter"
 ORDER: dict[str, Any] = {
     "type": "record",
     "name": "Order",
@@ -34,71 +29,16 @@ ORDER: dict[str, Any] = {
 }
 WITH_CITY = {**ORDER, "fields": [*ORDER["fields"], {"name": "city", "type": "string", "default": "?"}]}
 DEAD = "errors.deadletterqueue.topic"
-BOTH = pytest.mark.parametrize("compression", ["NONE", "ZLIB"])
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[Glue]:
-    with glue() as made:
-        yield made
-
-
-@pytest.fixture(autouse=True)
-def login(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cr3t")
 
 
 def _converter(aws: Glue, **keys: str) -> Config:
-    return {
-        "value.converter": CONVERTER,
-        **{f"value.converter.{key}": value for key, value in aws.keys(**keys).items()},
-    }
+    return converter(aws, "AWSKafkaAvroConverter", **keys)
 
 
 @pytest.fixture
-def sink(tmp_path: Path, aws: Glue) -> Callable[..., Config]:
+def sink(aws: Glue, directory: Callable[..., Config]) -> Callable[..., Config]:
     """The configuration of a directory sink."""
-
-    def config(topic: str, **more: str) -> Config:
-        base = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path / "out")}
-        return {**base, "topics": topic, **_converter(aws), **more}
-
-    return config
-
-
-class Shop:
-    """A database with tables, and the source that reads them."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "shop.sqlite"
-        self.name, self.prefix = unique("source"), f"{unique('t')}-"
-
-    def execute(self, *statements: str) -> None:
-        with closing(sqlite3.connect(self._path)) as connection, connection:
-            for statement in statements:
-                connection.execute(statement)
-
-    def source(self, *tables: str, **more: str) -> Config:
-        return {
-            "name": self.name,
-            "connector.class": "JdbcSource",
-            "connection.url": f"jdbc:sqlite:{self._path}",
-            "mode": "incrementing",
-            "incrementing.column.name": "id",
-            "topic.prefix": self.prefix,
-            "table.whitelist": ",".join(tables),
-            **more,
-        }
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    made = Shop(tmp_path)
-    for table in ("orders", "items"):
-        made.execute(f"create table {table} (id integer primary key, item text)",
-                     f"insert into {table} (item) values ('chair'), ('table'), (null)")  # fmt: skip
-    return made
+    return lambda topic, **more: directory(topic, **_converter(aws), **more)
 
 
 class TestSink:
@@ -292,19 +232,3 @@ class TestSource:
 
         made = aws.client.get_schema(SchemaId={"RegistryName": "default-registry", "SchemaName": name})
         assert made["Compatibility"] == "BACKWARD"
-
-
-def test_what_the_page_says_to_type_runs(aws: Glue, shop: Shop, tmp_path: Path, run_here: Run) -> None:
-    source, files = (
-        json.loads(block.text)["config"] for block in blocks(REPOSITORY / "docs/guides/glue.md") if block.info == "json"
-    )
-    aws.client.create_registry(RegistryName=source["value.converter.registry.name"])
-    here = {"value.converter.endpoint": aws.url}
-    prefix = {"topic.prefix": shop.prefix}
-
-    run_here({**source, **here, **prefix, "name": unique("c"), "connection.url": shop.source()["connection.url"]})
-    out = {"topics": f"{shop.prefix}orders", "directory": str(tmp_path / "out"), "format": "json"}
-    config = {**files, **here, **out, "name": unique("c")}
-    run_here(config)
-
-    assert [line["item"] for line in lines(config)] == ["chair", "table", None]
