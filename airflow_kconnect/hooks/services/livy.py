@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.connect.run import printable
+from airflow_kconnect.connect.run import EVENT_PREFIX, printable
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, SparkService, missing_package
 
@@ -22,8 +23,8 @@ _OUTCOMES = {
 _TIMEOUT_S = 60
 # Livy with `livy.server.csrf-protection.enabled` wants it for each request that changes something.
 _HEADERS = {"X-Requested-By": "airflow-kconnect"}
-# Of the log that is part of the answer about a batch.
-_HEADINGS = ("stdout:", "stderr:", "YARN Diagnostics:", "Kubernetes Diagnostics:")
+# Lines of a batch's log that do not say why it has failed.
+_NO_REASONS = ("stdout:", "stderr:", "YARN Diagnostics:", "Kubernetes Diagnostics:", EVENT_PREFIX)
 _TOO_MANY = "too many sessions"
 
 
@@ -143,11 +144,10 @@ def _wrong(text: str) -> ConfigError:
 
 def _kerberos() -> type:
     try:
-        from requests_kerberos import HTTPKerberosAuth
+        cls: type = import_module("requests_kerberos").HTTPKerberosAuth
     except ImportError as error:
         text = "extra `auth_type`: `kerberos` needs a package that is missing: pip install requests-kerberos"
         raise _wrong(text) from error
-    cls: type = HTTPKerberosAuth
     return cls
 
 
@@ -159,8 +159,8 @@ def _message(content: Any) -> str:
 
 def _last_line(log: Any) -> str:
     """Of spark-submit's output, or of YARN's diagnostics."""
-    lines = [str(line).strip() for line in log]
-    return next((printable(line) for line in reversed(lines) if line and line not in _HEADINGS), "")
+    lines = (str(line).strip() for line in reversed(log))
+    return next((printable(line) for line in lines if line and not line.startswith(_NO_REASONS)), "")
 
 
 class _Gone(ConfigError):

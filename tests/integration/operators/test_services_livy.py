@@ -95,7 +95,8 @@ def test_files_go_through_hdfs_where_the_worker_has_no_folder_in_common_with_liv
         extra = {"staging": f"{store.address}/kconnect", "staging_conn_id": "hdfs"}
         monkeypatch.setenv("AIRFLOW_CONN_HDFS", json.dumps(hdfs))
         monkeypatch.setenv(
-            "AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "livy://livy_default", "extra": extra})
+            "AIRFLOW_CONN_SPARK_DEFAULT",
+            json.dumps({"conn_type": "spark", "host": "livy://livy_default", "extra": extra}),
         )
         report = source().execute(context())
         assert report is not None

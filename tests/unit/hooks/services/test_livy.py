@@ -163,9 +163,7 @@ class TestLogin:
 
     def test_a_host_that_is_no_address_is_an_error_of_the_connection(self, connection: Callable[..., None]) -> None:
         connection("livy_default", conn_type="livy", host="ftp://livy")
-        with pytest.raises(
-            ConfigError, match="the connection `livy_default` to Livy has a host that is no address"
-        ):
+        with pytest.raises(ConfigError, match="the connection `livy_default` to Livy has a host that is no address"):
             _service().status("7")
 
 
@@ -192,8 +190,8 @@ class TestStatus:
         assert (status.state, status.outcome) == (state, outcome)
 
     def test_the_reason_of_a_failure_is_the_last_line_of_the_log(self, livy: HttpServer) -> None:
-        log = ["stdout: ", "Traceback", "ModuleNotFoundError: No module named 'pyarrow'", "\nstderr: "]
-        livy.answers = [_batch("dead", log=[*log, "\nYARN Diagnostics: "])]
+        log = ["stdout: ", "Traceback", "ModuleNotFoundError: No module named 'pyarrow'", "KCONNECT token {}"]
+        livy.answers = [_batch("dead", log=[*log, "\nstderr: ", "\nYARN Diagnostics: "])]
         assert _service().status("7").reason == "ModuleNotFoundError: No module named 'pyarrow'"
 
     def test_a_batch_that_livy_has_forgotten_is_lost(self, livy: HttpServer) -> None:
