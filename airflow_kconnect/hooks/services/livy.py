@@ -122,7 +122,7 @@ class Livy(SparkService):
             response = hook.run_method(f"{hook.endpoint_prefix}{endpoint}", method, data, hook.extra_headers)
             content = response.json() if "json" in response.headers.get("Content-Type", "") else None
         except (InvalidSchema, InvalidURL, MissingSchema) as error:
-            text = f"the connection `{self.address}` to Livy has a host that is no address: {in_one_line(error)}"
+            text = f"the connection `{self.address}` to Livy has a host that is not an address: {in_one_line(error)}"
             raise _wrong(text) from error
         except RequestException as error:
             raise ClusterManagerUnavailableError(f"Livy does not answer: {in_one_line(error)}") from error
