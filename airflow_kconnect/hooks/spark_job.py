@@ -9,13 +9,16 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
+from uuid import uuid4
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 from airflow_kconnect.connect.environment import AIRFLOW_SETTINGS
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.run import RunReport, describe_event, parse_event, printable
 from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
+from airflow_kconnect.hooks.services.staging import STAGING, STAGING_CONNECTION, Staging
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.places.libraries import stores_hint
 from airflow_kconnect.submit.direct import (
@@ -57,7 +60,8 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     * `report`: the run's report, None if the job wrote none (or ran in cluster mode, where its output is elsewhere);
     * `error`: the job's error event, None if there was none;
     * `exit_code`: that of spark-submit, which in client mode is the job's own;
-    * `tracking_url`: the application's page on YARN, None elsewhere.
+    * `tracking_url`: the application's page on YARN, None elsewhere;
+    * `mailbox`: the id of the run's mailbox in the staging folder, None if there is none.
 
     `token` must be set before: that of the run spec, the prefix of each event of the job. Without it no line of the
     output is treated as an event.
@@ -92,6 +96,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.error: dict[str, Any] | None = None
         self.tracking_url: str | None = None
         self.token: str | None = None
+        self.mailbox: str | None = None
         self.group: GroupProgress | None = None
         self._without_spark = False
         self._hints: dict[str, str] = {}
@@ -204,12 +209,52 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """Run spark-submit in its own session, so that `on_kill` finds all its processes."""
         doing = STARTING if self.is_direct else f"starting Spark on {self._connection['master']}"
         self._heartbeat = Heartbeat(self._say, doing, self.silence_s)
+        self.use_mailbox()
         try:
             with self._heartbeat, self._package_for(application):
-                return super().submit(application, start_new_session=True, **kwargs)
+                job_id: str | None = super().submit(application, start_new_session=True, **kwargs)
         except BaseException:
             self._end_processes()
+            self.take_end(self.mailbox)
             raise
+        if not self.is_tracked:
+            self.take_end(self.mailbox)
+        return job_id
+
+    @cached_property
+    def staging(self) -> Staging | None:
+        """Where a job whose driver runs elsewhere finds its run spec and leaves its report; None if nothing was said.
+
+        :raises ConfigError: the address is not one of a folder, or its connection does not fit.
+        """
+        extra = self.get_connection(self._conn_id).extra_dejson
+        if self._connection["deploy_mode"] != "cluster" or not extra.get(STAGING):
+            return None
+        return Staging.of(str(extra[STAGING]), extra.get(STAGING_CONNECTION))
+
+    def use_mailbox(self) -> None:
+        """If there is a staging folder, put the run spec into a mailbox of this run: Spark does not upload it."""
+        if self.staging is None:
+            return
+        *files, run_file = (self._files or "").split(",")
+        self.mailbox = uuid4().hex
+        self._files, self._application_args = ",".join(files) or None, ["--run", self.staging.mailbox(self.mailbox)]
+        self.staging.put_run_spec(self.mailbox, Path(run_file))
+
+    def take_end(self, mailbox: str | None) -> None:
+        """Learn how the job has ended from what it has left in a mailbox, and clear that.
+
+        How the job has ended does not depend on it: what cannot be read is a warning.
+        """
+        if mailbox is None or self.staging is None:
+            return
+        try:
+            for line in self.staging.end_of(mailbox).splitlines():
+                if (event := parse_event(line, self.token)) is not None:
+                    self._take(event)
+            self.staging.clear(mailbox)
+        except ConnectError as error:
+            self.log.warning("What the job has left in the staging folder cannot be read: %s", error)
 
     @contextmanager
     def _package_for(self, application: str) -> Iterator[None]:
@@ -235,6 +280,14 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             # There is no driver pod: what looked like its name was printed by the driver, perhaps from records.
             self._kubernetes_driver_pod = None
         super().on_kill()
+        self._clear_mailbox()
+
+    def _clear_mailbox(self) -> None:
+        try:
+            if self.mailbox is not None and self.staging is not None:
+                self.staging.clear(self.mailbox)
+        except ConnectError as error:
+            self.log.warning("The run's configuration may still be in the staging folder: %s", error)
 
     def _poll_k8s_driver_via_api(self) -> str | None:
         phase: str | None = super()._poll_k8s_driver_via_api()

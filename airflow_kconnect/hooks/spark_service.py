@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from uuid import uuid4
+from typing import Any
 
-from airflow_kconnect.connect.run import parse_event
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 from airflow_kconnect.hooks.services.registry import open_service
 from airflow_kconnect.hooks.services.staging import Staging
@@ -29,7 +27,6 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
     def _prepare(self) -> None:
         super()._prepare()
         self._job_id: str | None = None
-        self._run: str | None = None
 
     def _spark_settings(self) -> dict[str, str]:
         own = {
@@ -67,36 +64,35 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
     def _why_to_wait_here(self) -> str | None:
         return None
 
-    def start(self, application: str) -> tuple[str, str]:
-        """Put what the job needs into the staging folder, and start it.
+    def submit(self, application: str = "", **kwargs: Any) -> str:
+        """Put what the job needs into the staging folder, and start it; returns its id on the service.
 
-        :returns: the id of the job, and of its run in the staging folder.
+        :raises ConfigError: the service refuses. :raises ClusterManagerUnavailableError: it does not answer.
         """
-        run = self._run = uuid4().hex
         doing = f"starting the job on {self.service.title}"
         with Heartbeat(self._say, doing, self.silence_s), ExitStack() as undo:
-            *files, run_file = (self._files or "").split(",")
-            job = self._job(run, application, [file for file in files if file])
-            undo.callback(self.staging.clear, run)
-            self.staging.put_run_spec(run, Path(run_file))
-            job_id = self.service.start(job)
+            undo.callback(self._clear_mailbox)
+            self.use_mailbox()
+            job_id = self.service.start(self._job(application))
             undo.pop_all()
         self.log.info("%s has started job %s", self.service.title, job_id)
-        return job_id, run
+        return job_id
 
-    def _job(self, run: str, application: str, files: Iterable[str]) -> ServiceJob:
+    def _job(self, application: str) -> ServiceJob:
+        assert self.mailbox is not None
         conf, package = dict(self._conf), []
         if application == str(job_path()):
             with package_archive() as archive:
                 package = [self.staging.library(archive)]
             conf = with_archive(conf)
+            application = str(job_path(self.service.job_file))
         return ServiceJob(
             name=self._name,
-            request=run,
+            request=self.mailbox,
             application=self._there(application),
-            arguments=("--run", self.staging.mailbox(run)),
+            arguments=("--run", self.staging.mailbox(self.mailbox)),
             py_files=(*package, *self._all_there(self._py_files, conf.pop("spark.submit.pyFiles", None))),
-            files=self._all_there(*files, conf.pop("spark.files", None)),
+            files=self._all_there(self._files, conf.pop("spark.files", None)),
             jars=self._all_there(self._jars, conf.pop("spark.jars", None)),
             archives=self._all_there(self._archives, conf.pop("spark.archives", None)),
             conf=conf,
@@ -111,21 +107,13 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
         path, alias, name = file.removeprefix("file://").partition("#")
         return f"{self.staging.library(Path(path))}{alias}{name}" if path.startswith("/") else file
 
-    def take_end(self, run: str) -> None:
-        """Learn how the job has ended from what it has said, and clear the mailbox of its run."""
-        for line in self.staging.end_of(run).splitlines():
-            if (event := parse_event(line, self.token)) is not None:
-                self._take(event)
-        self.staging.clear(run)
-
     def on_kill(self) -> None:
         """End the job on the service, if it has been started."""
         self._killed = True
         if self._job_id is not None:
             self.log.info("Ending job %s of %s", self._job_id, self.service.title)
             self.service.end(self._job_id)
-        if self._run is not None:
-            self.staging.clear(self._run)
+        self._clear_mailbox()
 
     def adopt(self, job_id: str) -> None:
         """Make `on_kill` end a job that was started, perhaps by an earlier attempt."""

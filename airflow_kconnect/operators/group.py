@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, first_line
 from airflow_kconnect.connect.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
 from airflow_kconnect.errors import ConnectorRunError
 from airflow_kconnect.hooks.masking import masked
-from airflow_kconnect.hooks.spark_service import SparkServiceHook
+from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import TaskWorker
 from airflow_kconnect.operators.groups.kept import KeptEnds
 from airflow_kconnect.operators.groups.members import CONNECTORS, Attempt, attempt_of, leave_out_paused, with_written
@@ -140,7 +140,7 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
         """Whether the job has said how connectors have ended."""
         return self._progress is not None and bool(self._progress.ended)
 
-    def _hook_for_end(self, facts: Mapping[str, Any]) -> SparkServiceHook:
+    def _hook_for_end(self, facts: Mapping[str, Any]) -> ConnectorSparkSubmitHook:
         hook = super()._hook_for_end(facts)
         hook.group = self._progress
         return hook

@@ -13,7 +13,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.providers.common.compat.sdk import AirflowTaskTimeout, conf
 from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_3_PLUS
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.errors import (
     RETRIED,
     ConnectorRetriableError,
@@ -40,7 +40,7 @@ TOKEN = "token"
 GROUP = "group"
 """The same: what the group is, for people."""
 MAILBOX = "mailbox"
-"""The same: the run's id in the staging folder of a service."""
+"""The same: the id of the run's mailbox in the staging folder."""
 
 
 class TrackedSparkSubmitOperator(SparkSubmitOperator):
@@ -85,6 +85,8 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         except ValueError as error:
             raise ConfigError({"spark-submit": [str(error)]}) from None
         except RuntimeError as error:
+            if (own := hook.error) is not None:
+                raise connector_error(int(own["exit_code"]), str(own["message"]), str(own["error"])) from None
             raise _by_exit_code(driver_exit_code(str(error)), str(error)) from None
 
     def _say_what_this_airflow_lacks(self, hook: ConnectorSparkSubmitHook) -> None:
@@ -106,12 +108,16 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         return external_id
 
     def _submitted(self, context: Context) -> str | None:
-        if not isinstance(self._hook, SparkServiceHook):
-            return super().submit_job(context)
+        assert isinstance(self._hook, ConnectorSparkSubmitHook)
         try:
-            job_id, self._facts[MAILBOX] = self._hook.start(self.application)
+            if isinstance(self._hook, SparkServiceHook):
+                job_id: str | None = self._hook.submit(self.application)
+            else:
+                job_id = super().submit_job(context)
         except ClusterManagerUnavailableError as error:
             raise ConnectorRetriableError(str(error)) from error
+        if self._hook.mailbox is not None:
+            self._facts[MAILBOX] = self._hook.mailbox
         return job_id
 
     def get_job_status(self, external_id: Any, context: Context) -> str:
@@ -149,7 +155,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
 
     def get_job_result(self, external_id: Any, context: Context) -> None:
         """Called after a wait, and for an earlier attempt's job that has succeeded, for which nothing has waited."""
-        if isinstance(self._hook, SparkServiceHook) and self._hook.report is None:
+        if isinstance(self._hook, ConnectorSparkSubmitHook) and self._hook.report is None:
             self._said_at_end(self._facts_of_job(context))
 
     def poll_until_complete(self, external_id: Any, context: Context) -> None:
@@ -159,7 +165,10 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         facts = self._facts_of_job(context)
         self.log.info("Job %s runs %s of %s", external_id, facts.get("run_id"), _subject(facts))
         if not self.deferrable and not isinstance(self._hook, SparkServiceHook):
-            super().poll_until_complete(external_id, context)
+            try:
+                super().poll_until_complete(external_id, context)
+            finally:
+                self._said_at_end(facts)
             return
         deadline = self._deadline_epoch_s(context)
         trigger = self._trigger(str(external_id), deadline, facts.get(TOKEN))
@@ -196,21 +205,17 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         raise self._error_of(event, facts)
 
     def _said_at_end(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """What a job on a service has left in its mailbox; nothing for others."""
-        if (run := facts.get(MAILBOX)) is None:
+        """What a job has left in its mailbox, if it has one."""
+        if facts.get(MAILBOX) is None:
             return {}
         hook = self._hook_for_end(facts)
-        try:
-            hook.take_end(run)
-        except ConnectError as error:  # how the job has ended does not depend on it
-            self.log.warning("The job's report cannot be read: %s", error)
-            return {}
+        hook.take_end(facts[MAILBOX])
         return {"report": hook.report, "error": hook.error}
 
-    def _hook_for_end(self, facts: Mapping[str, Any]) -> SparkServiceHook:
+    def _hook_for_end(self, facts: Mapping[str, Any]) -> ConnectorSparkSubmitHook:
         """The hook that takes what a job has said at its end."""
         hook = self._hook or self._get_hook()
-        assert isinstance(hook, SparkServiceHook)
+        assert isinstance(hook, ConnectorSparkSubmitHook)
         self._hook, hook.token = hook, facts.get(TOKEN)
         return hook
 

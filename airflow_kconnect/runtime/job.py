@@ -103,16 +103,20 @@ class _Hiding(logging.Formatter):
         return super().formatMessage(record)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours."""
+def main(arguments: Sequence[str], session: SparkSession | None = None) -> int:
+    """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours.
+
+    :param session: that of a process in which Spark is already running, and which is not the job's own.
+    """
     mailbox = next((Mailbox(text) for text in arguments if is_address(text)), None)
     try:
-        return _main(arguments, mailbox)
+        return _main(arguments, mailbox, session)
     finally:
         split_processes.end()
         if mailbox is not None:
             _leave_end(mailbox)
-        jvm.end()
+        if session is None:
+            jvm.end()
 
 
 def _leave_end(mailbox: Mailbox) -> None:
@@ -129,7 +133,7 @@ def _log_to_stderr() -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def _main(arguments: Sequence[str], mailbox: Mailbox | None) -> int:
+def _main(arguments: Sequence[str], mailbox: Mailbox | None, session: SparkSession | None) -> int:
     if jvm.starts_spark():
         import airflow_kconnect.runtime.sink.run
         import airflow_kconnect.runtime.source.run  # noqa: F401
@@ -137,7 +141,8 @@ def _main(arguments: Sequence[str], mailbox: Mailbox | None) -> int:
         import_libraries()
         split_processes.start()
     _log_to_stderr()
-    die_with_parent()
+    if session is None:
+        die_with_parent()
     if jvm.starts_spark():
         jvm.prepare(short=False)  # JDBC connectors need the JVM before there is a session
     parser = _Parser(prog="connector_job.py", description="Run a connector once.")
@@ -149,8 +154,8 @@ def _main(arguments: Sequence[str], mailbox: Mailbox | None) -> int:
         spec = _read(parser.parse_args(arguments).run, mailbox)
         use_token(spec.token)
         if isinstance(spec, GroupSpec):
-            return exit_code_of(run_group(spec, hidden=hidden))
-        event, facts = _done(spec, ConfigResolver.from_worker(spec.worker, spec.variables, hidden))
+            return exit_code_of(run_group(spec, session, hidden=hidden))
+        event, facts = _done(spec, ConfigResolver.from_worker(spec.worker, spec.variables, hidden), session)
     except _Usage as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
@@ -166,11 +171,11 @@ def _main(arguments: Sequence[str], mailbox: Mailbox | None) -> int:
     return EXIT_OK
 
 
-def _done(spec: RunSpec, resolver: ConfigResolver) -> tuple[str, dict[str, Any]]:
+def _done(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) -> tuple[str, dict[str, Any]]:
     """Run, or show records; the event that tells about it."""
     if spec.preview is not None:
-        return "preview", {"answer": shown(spec, spec.preview, resolver)}
-    return "report", {"report": run(spec, resolver=resolver).as_dict()}
+        return "preview", {"answer": shown(spec, spec.preview, resolver, session)}
+    return "report", {"report": run(spec, session, resolver=resolver).as_dict()}
 
 
 def _read(run: str, mailbox: Mailbox | None) -> RunSpec | GroupSpec:

@@ -48,7 +48,7 @@ class Mailbox:
         path = self._path(END)
         try:
             files = path.getFileSystem(self._hadoop_conf())
-            files.setWriteChecksum(False)  # in a folder it would be a file that nobody removes
+            files.setWriteChecksum(False)  # a folder of this machine would have a file with it next to this one
             stream = files.create(path, True)
             try:
                 stream.write(bytearray(lines, "utf-8"))
@@ -61,8 +61,10 @@ class Mailbox:
         return _jvm().org.apache.hadoop.fs.Path(f"{self.address}/{name}")
 
     def _hadoop_conf(self) -> Any:
-        from pyspark import SparkConf
+        from pyspark import SparkConf, SparkContext
 
+        if (context := SparkContext._active_spark_context) is not None:
+            return context._jsc.hadoopConfiguration()
         jvm = _jvm()
         return jvm.org.apache.spark.deploy.SparkHadoopUtil.get().newConfiguration(SparkConf()._jconf)
 

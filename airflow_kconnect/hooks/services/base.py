@@ -80,6 +80,8 @@ class SparkService(ABC):
     package: ClassVar[str]
     """Airflow's provider with its hook."""
     extras_class: ClassVar[type[ServiceExtras]] = ServiceExtras
+    job_file: ClassVar[str] = "connector_job.py"
+    """The Python file of jobs, one of this package's."""
 
     def __init__(self, address: str, extras: Any) -> None:
         self.address = address

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from airflow.sdk import Connection
 
 SERVICES = {
+    "databricks": "airflow_kconnect.hooks.services.databricks.Databricks",
     "emr": "airflow_kconnect.hooks.services.emr.Emr",
     "emr-eks": "airflow_kconnect.hooks.services.emr_eks.EmrOnEks",
     "emr-serverless": "airflow_kconnect.hooks.services.emr_serverless.EmrServerless",

@@ -15,6 +15,9 @@ from airflow_kconnect.places.keys import CONNECTION, define_store_keys
 from airflow_kconnect.places.local import LocalPlace
 from airflow_kconnect.places.registry import open_place
 
+STAGING, STAGING_CONNECTION = "staging", "staging_conn_id"
+"""Extras of a Spark connection: the folder, and the Airflow connection with the worker's login to it."""
+
 _LIBRARY, _RUNS = "library", "runs"
 _LEFT_MS = 24 * 3600 * 1000
 """After which what a killed worker has left is removed."""

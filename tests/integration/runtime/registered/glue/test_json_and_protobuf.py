@@ -198,6 +198,22 @@ def test_types_of_one_file_may_alternate_in_a_topic(
     assert [line["id"] for line in lines(config)] == [3, 1, 3, 1]
 
 
+@pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+def test_a_compression_that_begins_long_after_keeps_the_order(
+    topic: MakeTopic, bootstrap: str, aws: Glue, directory: Callable[..., Config], run_here: Run, tmp_path: Path,
+    more: Config,
+) -> None:  # fmt: skip
+    name, other = topic(), Protobuf(tmp_path)
+    version = aws.register(name, PROTO, "PROTOBUF")
+    numbers = range(1, 6001)
+    produce(bootstrap, name, [framed(version, other.write({"id": n}), compressed=n in (4000, 5500)) for n in numbers])
+    config = directory(name, **converter(aws, "protobuf.ProtobufSchemaConverter"), **more)
+
+    run_here(config)
+
+    assert [line["id"] for line in lines(config)] == list(numbers)
+
+
 class TestSource:
     @BOTH
     @pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
