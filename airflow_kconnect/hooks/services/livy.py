@@ -34,12 +34,13 @@ class LivyExtras(ServiceExtras):
     :param auth_type: ``basic``, with the login of Livy's connection, if it has one; or ``kerberos``, with a ticket of
         the worker.
     :param endpoint_prefix: what a gateway wants in front of ``/batches``.
-    :param proxy_user: as whom the job runs. :param queue: of YARN.
+    :param run_as: as whom the job runs, Livy's ``proxyUser``: Airflow hides values of extras with `proxy` in their names.
+    :param queue: of YARN.
     """
 
     auth_type: Literal["basic", "kerberos"] = "basic"
     endpoint_prefix: str | None = None
-    proxy_user: str | None = None
+    run_as: str | None = None
     queue: str | None = None
 
 
@@ -69,7 +70,7 @@ class Livy(SparkService):
             conf=dict(job.conf),
             # Livy refuses the name of another batch that it still knows.
             name=f"{job.name} {job.request[:8]}",
-            proxy_user=self.extras.proxy_user,
+            proxy_user=self.extras.run_as,
             queue=self.extras.queue,
         )
         return str(self._answer(hook, "POST", "/batches", json.dumps(body))["id"])

@@ -63,7 +63,7 @@ class TestStart:
 
     def test_the_batch_is_the_job(self, livy: HttpServer) -> None:
         livy.answers = [_batch("starting")]
-        _service(queue="etl", proxy_user="orders").start(JOB)
+        _service(queue="etl", run_as="orders").start(JOB)
         assert json.loads(livy.requests[0].body) == {
             "file": "hdfs://name-node:8020/connector_job.py",
             "args": ["--run", "hdfs://name-node:8020/runs/1"],
