@@ -34,7 +34,8 @@ class LivyExtras(ServiceExtras):
     :param auth_type: ``basic``, with the login of Livy's connection, if it has one; or ``kerberos``, with a ticket of
         the worker.
     :param endpoint_prefix: what a gateway wants in front of ``/batches``.
-    :param run_as: as whom the job runs, Livy's ``proxyUser``: Airflow hides values of extras with `proxy` in their names.
+    :param run_as: as whom the job runs, Livy's ``proxyUser``. Of an extra with ``proxy`` in its name Airflow would mask
+        the value, a user's name, in all logs.
     :param queue: of YARN.
     """
 

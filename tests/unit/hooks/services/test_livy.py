@@ -163,7 +163,9 @@ class TestLogin:
 
     def test_a_host_that_is_no_address_is_an_error_of_the_connection(self, connection: Callable[..., None]) -> None:
         connection("livy_default", conn_type="livy", host="ftp://livy")
-        with pytest.raises(ConfigError, match="the connection `livy_default` to Livy has a host that is not an address"):
+        with pytest.raises(
+            ConfigError, match="the connection `livy_default` to Livy has a host that is not an address"
+        ):
             _service().status("7")
 
 
