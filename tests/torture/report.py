@@ -1,4 +1,4 @@
-"""``python -m tests.torture.report``: new results join those that are kept; both fill tables of docs/reliability*.md."""
+"""``python -m tests.torture.report``: new results join those that are kept; tables of docs/reliability*.md are filled."""
 
 from __future__ import annotations
 
