@@ -1,4 +1,4 @@
-"""``python -m tests.torture.report``: new results join those that are kept; tables of docs/reliability*.md are filled."""
+"""``python -m tests.torture.report``: new results join those that are kept; docs/reliability*.md get their tables."""
 
 from __future__ import annotations
 
