@@ -20,7 +20,8 @@ from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, 
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.settings import run_settings
-from airflow_kconnect.stores.sink_positions import SinkRecords, marked_topic
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
+from airflow_kconnect.stores.sink_positions import marked_topic
 
 # A run commits its positions whatever there is to read, since brokers forget offsets that were not committed for long,
 # by default for a week. So a connector is run if that was some hours ago.

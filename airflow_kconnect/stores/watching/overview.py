@@ -15,7 +15,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.stores.offset_topic.records import sink_of
-from airflow_kconnect.stores.sink_positions import SinkRecords
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 

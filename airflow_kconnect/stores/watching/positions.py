@@ -24,8 +24,8 @@ from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.shared import SharedKafka, shared_kafka
 from airflow_kconnect.stores.offset_topic.records import sink_of
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.offset_topic.view import OffsetView
-from airflow_kconnect.stores.sink_positions import SinkRecords
 from airflow_kconnect.stores.target_states import TargetState, decode_target_state, target_state_key
 from airflow_kconnect.stores.watching.looks import Look, Wanted
 
