@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
 
 # https://www.sqlite.org/rescode.html
 _RESULTS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connectors.jdbc.databases.duckdb.conditions import by_kind
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.errors.duckdb import by_kind
 
 
 @pytest.mark.parametrize(

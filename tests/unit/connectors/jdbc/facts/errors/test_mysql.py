@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import by_number
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.errors.mysql import by_number
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.databases.duckdb.conditions import by_kind
-from airflow_kconnect.connectors.jdbc.databases.entry import Database, names
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.entry import Database, names
+from airflow_kconnect.connectors.jdbc.facts.errors.duckdb import by_kind
 
 # None that loads extensions, reads other files, or sends what it is given elsewhere.
 _PARAMETERS = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connectors.jdbc.databases.plain.writing import without_values
-from airflow_kconnect.connectors.jdbc.databases.registry import database_of
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 
 
 @pytest.mark.parametrize(

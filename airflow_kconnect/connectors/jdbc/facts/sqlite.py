@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.databases.entry import Database, names
-from airflow_kconnect.connectors.jdbc.databases.sqlite.conditions import by_result
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.entry import Database, names
+from airflow_kconnect.connectors.jdbc.facts.errors.sqlite import by_result
 
 _PARAMETERS = """
     analysis_limit application_id busy_timeout cache cache_size case_sensitive_like date_precision

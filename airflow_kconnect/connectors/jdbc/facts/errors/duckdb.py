@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
 
 _LOCKED = "Could not set lock on file"
 _KINDS = {

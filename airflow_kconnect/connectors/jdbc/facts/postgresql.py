@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.databases.entry import Database, Lineage, names
+from airflow_kconnect.connectors.jdbc.facts.entry import Database, Lineage, names
 
 _PARAMETERS = """
     adaptiveFetch adaptiveFetchMaximum adaptiveFetchMinimum ApplicationName assumeMinServerVersion autosave

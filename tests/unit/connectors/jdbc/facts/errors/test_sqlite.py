@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
-from airflow_kconnect.connectors.jdbc.databases.sqlite.conditions import by_result
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.errors.sqlite import by_result
 from airflow_kconnect.connectors.jdbc.sink.target import Target
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
 
 _H2 = {
     Condition.PASSING: (90020, 90067, 90098, 90108, 90121, 90131),

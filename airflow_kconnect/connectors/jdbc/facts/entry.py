@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
 
 PLAIN = "airflow_kconnect.connectors.jdbc.databases.plain."
 """The room of databases that have no other one."""

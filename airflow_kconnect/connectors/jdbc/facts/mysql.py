@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from airflow_kconnect.connectors.jdbc.databases.entry import Database, Lineage, names
-from airflow_kconnect.connectors.jdbc.databases.mysql import parameters
-from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import by_number
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts import mysql_parameters
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.entry import Database, Lineage, names
+from airflow_kconnect.connectors.jdbc.facts.errors.mysql import by_number
 
 
 def _condition(number: int, message: str) -> Condition | None:
@@ -20,7 +20,7 @@ MYSQL = Database(
     port=3306,
     hosts_have_keys=True,
     separators="[?&]",
-    parameters=names(parameters.MYSQL),
+    parameters=names(mysql_parameters.MYSQL),
     mark="`",
     driver_class="com.mysql.cj.jdbc.Driver",
     coordinates=("com.mysql:mysql-connector-j:9.5.0",),
@@ -35,7 +35,7 @@ MARIADB = replace(
     MYSQL,
     name="mariadb",
     example="jdbc:mariadb://...",
-    parameters=names(parameters.MARIADB),
+    parameters=names(mysql_parameters.MARIADB),
     driver_class="org.mariadb.jdbc.Driver",
     coordinates=("org.mariadb.jdbc:mariadb-java-client:3.5.6",),
     lineage=Lineage("mariadb", None),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.databases.entry import PLAIN, Database, Lineage, names
-from airflow_kconnect.connectors.jdbc.databases.plain.conditions import of_derby, of_h2, of_oracle, of_sql_server
+from airflow_kconnect.connectors.jdbc.facts.entry import PLAIN, Database, Lineage, names
+from airflow_kconnect.connectors.jdbc.facts.errors.plain import of_derby, of_h2, of_oracle, of_sql_server
 
 _DERBY_PARAMETERS = """
     bootPassword collation create databaseName dataEncryption encryptionAlgorithm encryptionKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition, by_state
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from pkgutil import resolve_name
 
 import pytest
 
-from airflow_kconnect.connectors.jdbc.databases.entry import Database
 from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget
-from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of, dialect_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.facts.entry import Database
+from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.sink.target import Target
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 
@@ -19,7 +20,7 @@ each = pytest.mark.parametrize("database", DATABASES, ids=lambda database: datab
 
 IMPORTED = """
 import sys
-from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 
 def imported():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
 
 # https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html, https://mariadb.com/kb/en/mariadb-error-codes
 DUPLICATE = (1062, 1586)
