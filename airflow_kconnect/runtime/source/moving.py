@@ -23,12 +23,13 @@ from airflow_kconnect.runtime.process.phases import PhaseTimer
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.source.collecting import collect_reports
 from airflow_kconnect.runtime.source.kinds import SourceKind
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.without_jvm import SplitMove
 from airflow_kconnect.runtime.source.work import Work
 from airflow_kconnect.runtime.source.writer import WriterSettings
-from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
+from airflow_kconnect.runtime.spark_jobs import observed
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Claim
 from airflow_kconnect.stores.offset_topic.view import OffsetView

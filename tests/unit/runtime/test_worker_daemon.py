@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from airflow_kconnect.runtime.process.worker_daemon import _without_complaint
+from airflow_kconnect.runtime.worker_daemon import _without_complaint
 
 
 def _cannot_flush(sock: socket.socket, authenticated: bool) -> int:

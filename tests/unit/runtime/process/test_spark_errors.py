@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.runtime.spark_jobs import cause_of
+from airflow_kconnect.runtime.process.spark_errors import cause_of
 
 _AT_START = """An error occurred while calling o77.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.control.run_states import SILENT_MS, as_ended, attention, fresh_ms, run_state, task_of
 from airflow_kconnect.control.runs import TaskRun, TaskState
-from airflow_kconnect.control.watching.run_states import SILENT_MS, as_ended, attention, fresh_ms, run_state, task_of
 from airflow_kconnect.stores.status_topic.run_records import Progress, RunRecord, RunState
 from airflow_kconnect.stores.target_states import TargetState
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.control.lost_runs import as_ended
 from airflow_kconnect.control.runs import Ending, NoRuns
-from airflow_kconnect.control.watching.lost_runs import as_ended
 from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 
