@@ -15,7 +15,7 @@ from airflow_kconnect.connect.hosting.password_keys import was_asked
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.hidden import shown_as_known
-from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.connect.worker.spark_keys import spark_settings
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.rendering import RendersConnector

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+    from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 _OF_CONNECTION = ("name", "connector.class", "connection.", "kconnect.jdbc.driver.")

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_end import lag_of
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic
 from airflow_kconnect.kafka.polling_admin import PollingAdmin

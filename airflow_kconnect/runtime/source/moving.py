@@ -12,7 +12,7 @@ from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError, FencedError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
+from airflow_kconnect.connect.worker.keys import internal_topics_of
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.runtime.conversion.encoding import batch_encodings, converter_of, encoded, whole_encodings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.override_policy import DEFAULT_ALLOWLIST
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of, worker_config_def
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of, worker_config_def
+from airflow_kconnect.connect.worker.override_policy import DEFAULT_ALLOWLIST
 
 KAFKA = {"bootstrap.servers": "localhost:9092"}
 

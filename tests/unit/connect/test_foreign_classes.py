@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.foreign_classes import advice, closest
 from airflow_kconnect.connect.plugins import CONNECTORS, CONVERTERS, PREDICATES, TRANSFORMS, registry
 from airflow_kconnect.connect.validation.connector import inspect_connector
-from airflow_kconnect.connect.validation.foreign_classes import advice, closest
 
 KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TRANSFORMS, PREDICATES)}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.client_keys import to_librdkafka, translated, worker_client_errors
+from airflow_kconnect.connect.worker.client_keys import to_librdkafka, translated, worker_client_errors
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

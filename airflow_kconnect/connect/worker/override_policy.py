@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from airflow_kconnect.connect.validation.client_keys import CLIENTS, refused, translated, worker_client_keys
-from airflow_kconnect.connect.validation.oauth_keys import default_protocol
+from airflow_kconnect.connect.worker.client_keys import CLIENTS, refused, translated, worker_client_keys
+from airflow_kconnect.connect.worker.oauth_keys import default_protocol
 
 POLICY = "connector.client.config.override.policy"
 ALLOWLIST = "connector.client.config.override.allowlist"

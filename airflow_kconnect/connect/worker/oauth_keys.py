@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type
-from airflow_kconnect.connect.validation.client_keys import CLIENTS
+from airflow_kconnect.connect.worker.client_keys import CLIENTS
 
 PROVIDER = "kconnect.oauth.provider"
 ALLOWED = "kconnect.oauth.providers.allowed"

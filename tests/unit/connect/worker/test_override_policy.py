@@ -11,8 +11,8 @@ import confluent_kafka
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.client_keys import to_librdkafka
-from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, DEFAULT_ALLOWLIST, POLICY, override_errors
+from airflow_kconnect.connect.worker.client_keys import to_librdkafka
+from airflow_kconnect.connect.worker.override_policy import ALLOWLIST, DEFAULT_ALLOWLIST, POLICY, override_errors
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p";'
 POLICIES = ["All", "None", "Principal", "Allowlist"]

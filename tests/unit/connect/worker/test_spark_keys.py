@@ -6,8 +6,8 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import inspect_connector
-from airflow_kconnect.connect.validation.spark_keys import ALLOWED, DEFAULT_ALLOWED, PREFIX, spark_settings
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.spark_keys import ALLOWED, DEFAULT_ALLOWED, PREFIX, spark_settings
 
 SOURCE = {"name": "a", "connector.class": "FileStreamSource", "file": "/in", "topic": "lines"}
 KAFKA = {"bootstrap.servers": "localhost:9092"}

@@ -11,8 +11,8 @@ from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import inspect_connector
-from airflow_kconnect.connect.validation.plugin_keys import COORDINATES
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import COORDINATES
 
 DEBEZIUM = "io.debezium:debezium-connector-postgres:3.5.0.Final"
 KAFKA = {"bootstrap.servers": "localhost:9092"}

@@ -26,18 +26,18 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.config.brokers import bootstrap_servers_problem
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.internal_topics import InternalTopics
-from airflow_kconnect.connect.validation.client_keys import worker_client_errors
-from airflow_kconnect.connect.validation.oauth_keys import define_oauth_keys, provider_errors
-from airflow_kconnect.connect.validation.override_policy import (
+from airflow_kconnect.connect.worker.client_keys import worker_client_errors
+from airflow_kconnect.connect.worker.oauth_keys import define_oauth_keys, provider_errors
+from airflow_kconnect.connect.worker.override_policy import (
     ALLOWLIST,
     DEFAULT_ALLOWLIST,
     DEFAULT_POLICY,
     POLICY,
     unknown_policy,
 )
-from airflow_kconnect.connect.validation.plugin_keys import define_worker_keys
-from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
-from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
+from airflow_kconnect.connect.worker.plugin_keys import define_worker_keys
+from airflow_kconnect.connect.worker.spark_keys import ALLOWED as SPARK_ALLOWED
+from airflow_kconnect.connect.worker.spark_keys import DEFAULT_ALLOWED, worker_problem
 
 PREVIEW_SOURCES = "kconnect.preview.sources"
 TABLE_FORMATS = "kconnect.table.formats.allowed"

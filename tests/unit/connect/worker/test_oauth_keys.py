@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation import oauth_keys
-from airflow_kconnect.connect.validation.oauth_keys import ALLOWED, GROUP, PROVIDER, options_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker import oauth_keys
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.oauth_keys import ALLOWED, GROUP, PROVIDER, options_of
 
 BROKERS = {"bootstrap.servers": "broker:9098"}
 
