@@ -63,12 +63,12 @@ class GoogleService(AskedService):
         try:
             from google.api_core import exceptions as api
             from google.auth import exceptions as login
-            from requests import RequestException
         except ImportError as error:
             raise missing_package(type(self)) from error
         try:
             yield
-        except (api.TooManyRequests, api.ServerError, api.RetryError, login.TransportError, RequestException) as error:
+        except (api.TooManyRequests, api.ServerError, api.RetryError, login.TransportError, OSError) as error:
+            # Those of `requests` are OSErrors.
             raise self._unavailable(error) from error
         except api.GoogleAPICallError as error:
             gone = isinstance(error, api.NotFound)
