@@ -17,6 +17,7 @@ SERVICES = {
     "emr": "airflow_kconnect.hooks.services.emr.Emr",
     "emr-eks": "airflow_kconnect.hooks.services.emr_eks.EmrOnEks",
     "emr-serverless": "airflow_kconnect.hooks.services.emr_serverless.EmrServerless",
+    "livy": "airflow_kconnect.hooks.services.livy.Livy",
 }
 """Scheme of the connection's host -> class."""
 
