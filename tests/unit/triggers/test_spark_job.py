@@ -82,7 +82,9 @@ class TestYarnApplication:
         with resource_manager("ACCEPTED", "RUNNING", "RUNNING", "RUNNING", "FINISHED/SUCCEEDED") as manager:
             connection(manager)
             trigger = _trigger()
-            trigger._log = cast("Any", logging.getLogger("kconnect.tests.trigger"))  # Airflow's own does not reach caplog
+            trigger._log = cast(
+                "Any", logging.getLogger("kconnect.tests.trigger")
+            )  # Airflow's own does not reach caplog
             with caplog.at_level("INFO"):
                 _event(trigger)
         assert len([line for line in caplog.messages if line.startswith(f"Job {APPLICATION} is")]) == lines
