@@ -14,8 +14,8 @@ SECRET_KEYS = (
     r"|key[._-]?file|consumer[._-]?key(?![A-Za-z0-9_.-])|http[._-](?:request[._-])?headers|auth[._-]?basic"
     r"|(?<![a-z])(?:dsn|sas)(?![a-z])"
 )
-"""Regular expression, Java's and Python's, to be searched in a key. Without backslashes: as a setting of Spark it may go
-through a properties file, whose reader takes them for its own.
+"""Regular expression, Java's and Python's, to be searched in a key. Without backslashes: as a setting of Spark it may
+go through a properties file, whose reader takes them for its own.
 """
 
 _PATTERN = re.compile(SECRET_KEYS)
