@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 import time
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from airflow.providers.common.compat.module_loading import import_string
@@ -80,8 +81,12 @@ class TestYarnApplication:
         monkeypatch.setattr("airflow_kconnect.triggers.spark_job._SIGN_OF_LIFE_S", every_s)
         with resource_manager("ACCEPTED", "RUNNING", "RUNNING", "RUNNING", "FINISHED/SUCCEEDED") as manager:
             connection(manager)
+            trigger = _trigger()
+            trigger._log = cast(
+                "Any", logging.getLogger("kconnect.tests.trigger")
+            )  # Airflow's own does not reach caplog
             with caplog.at_level("INFO"):
-                _event(_trigger())
+                _event(trigger)
         assert len([line for line in caplog.messages if line.startswith(f"Job {APPLICATION} is")]) == lines
 
     def test_reports_what_is_known_about_a_failure(self, connection: Any) -> None:
