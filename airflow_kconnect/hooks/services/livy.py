@@ -74,12 +74,12 @@ class Livy(SparkService):
             proxy_user=self.extras.run_as,
             queue=self.extras.queue,
         )
-        return str(self._answer(hook, "POST", "/batches", json.dumps(body))["id"])
+        return str(self._answer(hook, "id", "POST", "/batches", json.dumps(body))["id"])
 
     def status(self, job_id: str) -> JobStatus:
         hook = self._hook()
         try:
-            batch = self._answer(hook, "GET", f"/batches/{job_id}")
+            batch = self._answer(hook, "state", "GET", f"/batches/{job_id}")
         except _Gone:
             return JobStatus("NOT_FOUND", JobOutcome.LOST, reason="Livy does not know it (any more)")
         state = str(batch["state"])
@@ -93,7 +93,7 @@ class Livy(SparkService):
         # With a batch Livy deletes its log: what has ended is left to it.
         if self.status(job_id).outcome is None:
             with suppress(_Gone):
-                self._answer(self._hook(), "DELETE", f"/batches/{job_id}")
+                self._answer(self._hook(), "msg", "DELETE", f"/batches/{job_id}")
 
     def _hook(self) -> Any:
         """The provider's hook. :raises ConfigError: a package or the connection is missing."""
@@ -116,8 +116,8 @@ class Livy(SparkService):
             endpoint_prefix=self.extras.endpoint_prefix,
         )
 
-    def _answer(self, hook: Any, method: str, endpoint: str, data: str | None = None) -> dict[str, Any]:
-        """What Livy answers to a request; errors become ours."""
+    def _answer(self, hook: Any, wanted: str, method: str, endpoint: str, data: str | None = None) -> dict[str, Any]:
+        """What Livy answers to a request, with the member that is wanted; errors become ours."""
         from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema, RequestException
 
         try:
@@ -135,7 +135,7 @@ class Livy(SparkService):
             raise _wrong(f"Livy refuses the login of the connection `{self.address}`: {said}")
         if 400 <= response.status_code < 500 and response.status_code != 429 and _TOO_MANY not in said:
             raise _wrong(f"Livy refuses: {said}")
-        if response.status_code >= 400 or not isinstance(content, dict):
+        if response.status_code >= 400 or not isinstance(content, dict) or wanted not in content:
             raise ClusterManagerUnavailableError(f"Livy does not answer: {said}")
         return content
 

@@ -109,8 +109,13 @@ class TestStart:
 
     @pytest.mark.parametrize(
         "answer",
-        [Answer(503, {}, b""), Answer(429, {}, b""), Answer(200, {"Content-Type": "text/html"}, b"<html>login</html>")],
-        ids=["unavailable", "too many requests", "a page"],
+        [
+            Answer(503, {}, b""),
+            Answer(429, {}, b""),
+            Answer(200, {"Content-Type": "text/html"}, b"<html>login</html>"),
+            _json({"status": "starting"}),
+        ],
+        ids=["unavailable", "too many requests", "a page", "of another server"],
     )
     def test_no_answer_may_be_another_time(self, livy: HttpServer, answer: Answer) -> None:
         livy.answers = [answer]
