@@ -57,6 +57,12 @@ def decimal_scale(schema: ConnectSchema) -> int:
     return int(text)
 
 
+def has_map(schema: ConnectSchema) -> bool:
+    """Whether there is a map in data of a schema: Spark has no maps with such keys."""
+    inner = [field.schema for field in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
+    return schema.type is SchemaType.MAP or any(map(has_map, inner))
+
+
 def spark_type(schema: ConnectSchema | None) -> spark.DataType:
     """Type of the column that holds data of a schema; None (schemaless) is VARIANT.
 

@@ -8,12 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
-from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.pool import field_params
-from airflow_kconnect.converters.types import decimal_scale
+from airflow_kconnect.converters.registered.schema_walk import SchemaWalk
 
 _SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
 
@@ -31,22 +29,20 @@ def connect_schema(descriptor: Any, settings: ProtobufSettings, version: int | N
     return replace(ToConnect(settings).message(descriptor), version=version)
 
 
-class ToConnect:
+class ToConnect(SchemaWalk):
     """Converts one message type."""
 
+    language = "Protobuf"
+
     def __init__(self, settings: ProtobufSettings) -> None:
+        super().__init__()
         self._settings = settings
-        self._path: list[str] = []
         self._within_types: list[str] = []
-        self._count = 0
 
     def message(self, descriptor: Any) -> ConnectSchema:
         """The STRUCT of a message type."""
         if descriptor.full_name in self._within_types:
-            raise self._error(
-                f"type {descriptor.full_name} contains itself, and no column of Spark can hold data of unlimited "
-                "depth; use ByteArrayConverter, or a schema without recursion"
-            )
+            raise self._endless(f"type {descriptor.full_name}")
         self._within_types.append(descriptor.full_name)
         members = self._all_members(descriptor)
         self._within_types.pop()
@@ -63,21 +59,11 @@ class ToConnect:
                 members.append(Field(fields.union_name(oneof, self._settings), self._union(oneof)))
         return members + self._members([field for field in descriptor.fields if not fields.oneof_of(field)])
 
-    def _error(self, problem: str) -> DataError:
-        where = ".".join(self._path)
-        text = f"Field {where} of the Protobuf schema" if where else "The Protobuf schema"
-        return DataError(f"{text}: {problem}")
-
     @contextmanager
     def _within(self, name: str) -> Iterator[None]:
-        self._path.append(name)
-        self._count += 1
-        if len(self._path) > DEPTH_MAX:
-            raise self._error(f"the schema nests more than {DEPTH_MAX} levels")
-        if self._count > SCHEMAS_MAX:
-            raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
-        yield
-        self._path.pop()
+        with super()._within(name):
+            self._count_one()
+            yield
 
     def _check_names(self, members: list[Field]) -> None:
         seen: set[str] = set()
@@ -168,10 +154,7 @@ class ToConnect:
         if precision.isdecimal():
             parameters[names.PRECISION] = str(int(precision))
         schema = ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters=parameters)
-        try:
-            decimal_scale(schema)
-        except DataError as error:
-            raise self._error(str(error)) from error
+        self._check_scale(schema)
         return schema
 
     def _map(self, entry: Any) -> ConnectSchema:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_MOST_BYTES = 2**31 - 1
+LONGEST = 2**31 - 1
+"""The most bytes that a BINARY column can have; the end of a slice, without which pyarrow fails."""
 
 
 def offsets_of(column: pa.Array) -> NDArray[np.int32]:
@@ -65,7 +66,7 @@ def of_offsets(offsets: NDArray[np.integer], data: NDArray[np.uint8]) -> pa.Arra
 
 def check_size(count: int) -> None:
     """:raises DataError: a BINARY column cannot have that many bytes."""
-    if count > _MOST_BYTES:
+    if count > LONGEST:
         raise DataError(
             "A batch takes more than 2 GiB as messages: lower `spark.sql.execution.arrow.maxRecordsPerBatch`"
         )
