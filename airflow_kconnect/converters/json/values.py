@@ -7,7 +7,7 @@ import binascii
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Context, Decimal
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Connec
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.floats import exact_single, float_text, single_of
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.unscaled import decimal_base64
 
 BASE64 = "BASE64"
 NUMERIC = "NUMERIC"
@@ -84,9 +85,7 @@ def _logical_to_json(schema: ConnectSchema, name: str, value: Any, decimal_forma
 def _decimal_to_json(value: Decimal, scale: int, decimal_format: str) -> str | Decimal:
     if decimal_format == NUMERIC:
         return value
-    unscaled = int(value.scaleb(scale, Context(prec=MAX_PRECISION * 2)))
-    size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
-    return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
+    return decimal_base64(value, scale)
 
 
 def from_json_value(schema: ConnectSchema, node: Any, *, replace_nulls: bool = True) -> Any:

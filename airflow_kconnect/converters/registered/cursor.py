@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 _PADDING = 16
-_LONGEST_VARINT = 10
+LONGEST_VARINT = 10
+"""In bytes, of 64 bits."""
+
+
+def scattered(column: pa.Array, given: NDArray[np.bool_]) -> pa.Array:
+    """The values of the given rows as a column of all rows, with a null in each other one."""
+    import numpy as np
+    import pyarrow as pa
+
+    return column if given.all() else column.take(pa.array(np.cumsum(given) - 1, mask=~given))
 
 
 class Cursor:
@@ -59,7 +68,7 @@ class Cursor:
         more = np.flatnonzero(byte > 0x7F)
         at += 1
         shift = 7
-        while more.size and shift < 7 * _LONGEST_VARINT:
+        while more.size and shift < 7 * LONGEST_VARINT:
             byte = self.data[at[more]]
             value[more] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
             at[more] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import DataError
 
@@ -77,6 +77,12 @@ def lengths_of(column: pa.Array) -> NDArray[np.int64]:
     import numpy as np
 
     return np.diff(offsets_of(column)).astype(np.int64)
+
+
+def numpy_of(column: pa.Array) -> NDArray[Any]:
+    """The values of a column without nulls; copied where Arrow has them in another form."""
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values
 
 
 def joined(parts: list[pa.Array], count: int) -> pa.Array:
