@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import ConnectSchema, Shape
-from airflow_kconnect.converters.avro.config import AvroSettings, avro_config
+from airflow_kconnect.converters.avro.config import AvroSettings
 from airflow_kconnect.converters.avro.payloads.batches import AvroDecoder, AvroEncoder
 from airflow_kconnect.converters.avro.payloads.binding import bind
 from airflow_kconnect.converters.avro.payloads.plans import Node
@@ -17,6 +17,7 @@ from airflow_kconnect.converters.avro.schemas.from_connect import avro_schema_te
 from airflow_kconnect.converters.avro.schemas.parsing import parse_schema
 from airflow_kconnect.converters.avro.schemas.schema import AvroDocument, AvroType
 from airflow_kconnect.converters.avro.schemas.to_connect import connect_schema
+from airflow_kconnect.converters.registered.flags import define_schema_cache
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema
 
@@ -34,7 +35,7 @@ class AvroFormat(Format):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return avro_config()
+        return define_schema_cache(AvroSettings.config())
 
     def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:
         document = self._document(schema)

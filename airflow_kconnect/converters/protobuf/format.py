@@ -9,11 +9,12 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.protobuf.batches import MessageType, ProtobufDecoder, ProtobufEncoder
-from airflow_kconnect.converters.protobuf.config import ProtobufSettings, protobuf_config
+from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.from_connect import proto_text
 from airflow_kconnect.converters.protobuf.pool import descriptor_pool, file_names
 from airflow_kconnect.converters.protobuf.sources import compiled
 from airflow_kconnect.converters.protobuf.to_connect import connect_schema
+from airflow_kconnect.converters.registered.flags import define_schema_cache
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema
 from airflow_kconnect.registry.wire import decode_indexes, encode_indexes
@@ -31,7 +32,7 @@ class ProtobufFormat(Format):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return protobuf_config()
+        return define_schema_cache(ProtobufSettings.config())
 
     def settings_of(self, values: Mapping[str, Any]) -> ProtobufSettings:
         """What parsed values of `config` say."""
