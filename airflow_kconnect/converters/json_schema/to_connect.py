@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
-from airflow_kconnect.converters.json_schema.defaults import default_of_json
+from airflow_kconnect.converters.json_schema.defaults import of_arrow
 from airflow_kconnect.converters.json_schema.documents import Documents, Subschema, shown
 from airflow_kconnect.converters.json_schema.parsing import Kind, Part, parse, properties, required
+from airflow_kconnect.converters.json_schema.read import reader
 from airflow_kconnect.converters.registered.schema_walk import SchemaWalk
 from airflow_kconnect.converters.types import has_map, logical_name
 
@@ -238,7 +241,7 @@ class ToConnect(SchemaWalk):
         if node is None:
             return None
         try:
-            return default_of_json(schema, node)
+            return of_arrow(schema, reader(schema)(json.loads(json.dumps(node), parse_float=Decimal)))
         except DataError as error:
             self._ignored(error)
             return None
