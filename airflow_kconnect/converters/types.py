@@ -26,6 +26,9 @@ SESSION_CONF = {
 """Settings that a session needs for the converters to behave as Connect's."""
 
 MAX_PRECISION = 38
+DEPTH_MAX = 16
+SCHEMAS_MAX = 5_000
+"""How deep schemas may nest, and how many may be in one: Spark's plans cannot hold more columns."""
 _LOGICAL_TYPES = {
     DECIMAL: SchemaType.BYTES,
     DATE: SchemaType.INT32,

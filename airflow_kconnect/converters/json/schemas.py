@@ -10,10 +10,7 @@ from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaT
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.json.values import BASE64, from_json_value, to_json_value
-from airflow_kconnect.converters.types import decimal_scale, has_map, logical_name
-
-DEPTH_MAX = 16
-SCHEMAS_MAX = 5_000
+from airflow_kconnect.converters.types import DEPTH_MAX, SCHEMAS_MAX, decimal_scale, has_map, logical_name
 
 
 def schema_text(schema: ConnectSchema | None, decimal_format: str = BASE64) -> str:

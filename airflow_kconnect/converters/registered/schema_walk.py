@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
-from airflow_kconnect.converters.types import decimal_scale
+from airflow_kconnect.converters.types import DEPTH_MAX, SCHEMAS_MAX, decimal_scale
 
 _log = logging.getLogger(__name__)
 
