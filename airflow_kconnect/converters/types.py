@@ -29,7 +29,7 @@ MAX_PRECISION = 38
 DEPTH_MAX = 16
 SCHEMAS_MAX = 5_000
 """How deep schemas may nest, and how many may be in one: Spark's plans cannot hold more columns."""
-_LOGICAL_TYPES = {
+LOGICAL_TYPES = {
     DECIMAL: SchemaType.BYTES,
     DATE: SchemaType.INT32,
     TIME: SchemaType.INT32,
@@ -37,14 +37,17 @@ _LOGICAL_TYPES = {
 }
 
 
+INTEGER_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
+
+
 def logical_name(schema: ConnectSchema) -> str | None:
     """Name of a schema's logical type in Connect (Decimal, Date, Time, Timestamp), or None."""
-    return schema.name if _LOGICAL_TYPES.get(schema.name or "") is schema.type else None
+    return schema.name if LOGICAL_TYPES.get(schema.name or "") is schema.type else None
 
 
 def is_misnamed(schema: ConnectSchema) -> bool:
     """Whether a schema has the name of a logical type but not its type: possible after a transformation."""
-    return schema.name in _LOGICAL_TYPES and logical_name(schema) is None
+    return schema.name in LOGICAL_TYPES and logical_name(schema) is None
 
 
 def decimal_scale(schema: ConnectSchema) -> int:

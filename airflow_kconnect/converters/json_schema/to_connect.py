@@ -12,10 +12,10 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import of_arrow
-from airflow_kconnect.converters.json_schema.documents import Documents, Subschema, shown
+from airflow_kconnect.converters.json_schema.documents import Documents, Subschema
 from airflow_kconnect.converters.json_schema.parsing import Kind, Part, parse, properties, required
 from airflow_kconnect.converters.json_schema.read import reader
-from airflow_kconnect.converters.registered.schema_walk import SchemaWalk
+from airflow_kconnect.converters.registered.schema_walk import SchemaWalk, shown
 from airflow_kconnect.converters.types import has_map, logical_name
 
 _NUMBERS = {

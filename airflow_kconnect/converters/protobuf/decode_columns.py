@@ -14,6 +14,7 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Connec
 from airflow_kconnect.converters.protobuf import fields, names, wire
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.encode_columns import Unsure
+from airflow_kconnect.converters.protobuf.read_columns import SECONDS
 from airflow_kconnect.converters.registered.cursor import LONGEST_VARINT, Cursor, scattered
 from airflow_kconnect.converters.types import arrow_type, decimal_scale, logical_name
 
@@ -29,7 +30,6 @@ Decode = Callable[["pa.Array"], tuple["pa.Array", "NDArray[np.bool_]"]]
 Values = Callable[[Cursor, "Integers"], "pa.Array"]
 """The values of a field that begin at the cursor in some rows."""
 
-_SECONDS = (-62_135_596_800, 253_402_300_799)
 _LONG_BYTES = 8
 _NO_BYTES = b"\0"
 """A message of that length."""
@@ -264,7 +264,7 @@ def _timestamps(members: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
     import pyarrow as pa
 
     seconds, nanos = members["seconds"], members["nanos"]
-    odd = (seconds < _SECONDS[0]) | (seconds > _SECONDS[1]) | (nanos < 0) | (nanos > 999_999_999)
+    odd = (seconds < SECONDS[0]) | (seconds > SECONDS[1]) | (nanos < 0) | (nanos > 999_999_999)
     micros = np.where(odd, 0, seconds) * 1_000_000 + nanos // 1_000_000 * 1_000
     return pa.array(micros), odd
 

@@ -11,9 +11,8 @@ from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaT
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.pool import field_params
-from airflow_kconnect.converters.registered.schema_walk import SchemaWalk
-
-_SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
+from airflow_kconnect.converters.registered.schema_walk import SMALL_INTEGERS, SchemaWalk
+from airflow_kconnect.converters.types import LOGICAL_TYPES
 
 
 def connect_schema(descriptor: Any, settings: ProtobufSettings, version: int | None = None) -> ConnectSchema:
@@ -119,7 +118,7 @@ class ToConnect(SchemaWalk):
             raise self._error("groups are not supported: use a message")
         type_ = fields.CONNECT_TYPES[kind]
         if type_ is SchemaType.INT32:
-            type_ = _SMALL_INTEGERS.get(field_params(field).get(names.CONNECT_TYPE, ""), type_)
+            type_ = SMALL_INTEGERS.get(field_params(field).get(names.CONNECT_TYPE, ""), type_)
         plain = type_ not in (SchemaType.INT32, SchemaType.INT64) or kind == fields.USUAL_KINDS[type_]
         return ConnectSchema(type_, parameters=None if plain else self._of_kind(kind))
 
@@ -139,7 +138,7 @@ class ToConnect(SchemaWalk):
         if logical == DECIMAL:
             return self._decimal(field)
         if logical is not None:
-            return ConnectSchema(fields.LOGICAL_BASE[logical], name=logical, version=1)
+            return ConnectSchema(LOGICAL_TYPES[logical], name=logical, version=1)
         if message.full_name == names.VARIANT:
             raise self._error(f"type {names.VARIANT} is not supported")
         wrapped = fields.wrapped(field) if self._settings.wrapper_for_nullables else None

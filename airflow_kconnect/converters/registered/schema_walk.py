@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from airflow_kconnect.connect.data import ConnectSchema
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.types import DEPTH_MAX, SCHEMAS_MAX, decimal_scale
 
+SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
+"""What is noted of the type of an integer that the format only has with 32 bits."""
 _log = logging.getLogger(__name__)
+
+
+def shown(node: Any) -> str:
+    """A piece of a schema's JSON, for errors."""
+    text = json.dumps(node)
+    return text if len(text) < 100 else text[:100] + "..."
 
 
 class SchemaWalk:

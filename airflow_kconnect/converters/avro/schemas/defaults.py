@@ -15,10 +15,9 @@ from airflow_kconnect.converters.avro.schemas import names
 from airflow_kconnect.converters.avro.schemas.schema import AvroSchema, AvroType
 from airflow_kconnect.converters.floats import exact_single, single_of
 from airflow_kconnect.converters.json.values import EPOCH
-from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.types import INTEGER_BITS, MAX_PRECISION, decimal_scale, logical_name
 from airflow_kconnect.converters.unscaled import unscaled_bytes
 
-_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
@@ -96,7 +95,7 @@ def _primitive(schema: ConnectSchema, node: Any) -> Any:
                 raise TypeError(f"{node} is not a number")
             return exact_single(node) if schema.type is SchemaType.FLOAT32 else float(node)
         case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
-            return _instant(name, _integer(node, _BITS[schema.type]))
+            return _instant(name, _integer(node, INTEGER_BITS[schema.type]))
     raise TypeError(f"{schema.type} has no default")
 
 

@@ -18,7 +18,7 @@ from airflow_kconnect.converters.avro.schemas.drafts import (
     set_version,
 )
 from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
-from airflow_kconnect.converters.registered.schema_walk import SchemaWalk
+from airflow_kconnect.converters.registered.schema_walk import SMALL_INTEGERS, SchemaWalk
 from airflow_kconnect.converters.types import has_map
 
 _PLAIN = {
@@ -39,7 +39,6 @@ _LOGICAL = {
     (AvroType.BYTES, "decimal"): DECIMAL,
     (AvroType.FIXED, "decimal"): DECIMAL,
 }
-_SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
 
 
 def connect_schema(avro: AvroSchema, settings: AvroSettings, version: int | None = None) -> ConnectSchema:
@@ -158,9 +157,9 @@ class _ToConnect(SchemaWalk):
         annotation = avro.props.get("connect.type")
         if avro.type is not AvroType.INT or avro.logical_type is not None or not isinstance(annotation, str):
             return _PLAIN[avro.type]
-        if annotation not in _SMALL_INTEGERS:
+        if annotation not in SMALL_INTEGERS:
             raise self._error(f"Connect type annotation for Avro int field is {annotation}, expected int8 or int16")
-        return _SMALL_INTEGERS[annotation]
+        return SMALL_INTEGERS[annotation]
 
     def _set_decimal(self, avro: AvroSchema, draft: Draft) -> None:
         scale, precision = avro.props.get("scale"), avro.props.get("precision")
