@@ -15,6 +15,7 @@ from airflow_kconnect.converters.json_schema.defaults import of_arrow
 from airflow_kconnect.converters.json_schema.documents import Documents, Subschema
 from airflow_kconnect.converters.json_schema.parsing import Kind, Part, parse, properties, required
 from airflow_kconnect.converters.json_schema.read import reader
+from airflow_kconnect.converters.registered import sums
 from airflow_kconnect.converters.registered.schema_walk import SchemaWalk, shown
 from airflow_kconnect.converters.types import has_map, logical_name
 
@@ -117,7 +118,7 @@ class ToConnect(SchemaWalk):
         if not isinstance(symbols, list):
             raise self._error(f"`enum` is not a list: {shown(symbols)}")
         generalized = self._settings.generalized_sum_type_support
-        parameter = names.GENERALIZED_ENUM if generalized else self.enum
+        parameter = sums.ENUM if generalized else self.enum
         parameters = {parameter: ""}
         for index, symbol in enumerate(symbols):
             text = names.NULL_MARKER if symbol is None else symbol if isinstance(symbol, str) else shown(symbol)
@@ -128,8 +129,8 @@ class ToConnect(SchemaWalk):
         generalized = self._settings.generalized_sum_type_support
         name, prefix, parameters = self.union, self.member, None
         if generalized:
-            name, prefix = f"{names.GENERALIZED_UNION_NAME}{self._unions}", names.GENERALIZED_MEMBER
-            parameters = {names.GENERALIZED_UNION: name}
+            name, prefix = f"{sums.UNION_NAME}{self._unions}", sums.MEMBER
+            parameters = {sums.UNION: name}
             self._unions += 1
         others = [member for member in part.members if member.kind is not Kind.NULL]
         fields = []

@@ -15,7 +15,8 @@ from airflow_kconnect.converters.protobuf import fields, names, wire
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.encode_columns import Unsure
 from airflow_kconnect.converters.protobuf.read_columns import SECONDS
-from airflow_kconnect.converters.registered.cursor import LONGEST_VARINT, Cursor, scattered
+from airflow_kconnect.converters.registered.cursor import LONGEST_VARINT, Cursor
+from airflow_kconnect.converters.registered.slices import scattered
 from airflow_kconnect.converters.types import arrow_type, decimal_scale, logical_name
 
 if TYPE_CHECKING:

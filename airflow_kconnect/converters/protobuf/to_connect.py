@@ -11,6 +11,7 @@ from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaT
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.pool import field_params
+from airflow_kconnect.converters.registered import sums
 from airflow_kconnect.converters.registered.schema_walk import SMALL_INTEGERS, SchemaWalk
 from airflow_kconnect.converters.types import LOGICAL_TYPES
 
@@ -86,7 +87,7 @@ class ToConnect(SchemaWalk):
         with self._within(oneof.name):
             members = tuple(self._members(oneof.fields, within_oneof=True))
         if self._settings.generalized_sum_type_support:
-            name, parameters = oneof.name, {names.GENERALIZED_UNION: oneof.name}
+            name, parameters = oneof.name, {sums.UNION: oneof.name}
             return ConnectSchema(SchemaType.STRUCT, True, name=name, parameters=parameters, fields=members)
         name = oneof.full_name if self._settings.enhanced_protobuf_schema_support else oneof.name
         return ConnectSchema(SchemaType.STRUCT, True, name=f"{names.UNION}.{name}", fields=members)
@@ -127,7 +128,7 @@ class ToConnect(SchemaWalk):
         return {names.TYPE: kind}
 
     def _enum(self, enum: Any) -> ConnectSchema:
-        parameter = names.GENERALIZED_ENUM if self._settings.generalized_sum_type_support else names.ENUM
+        parameter = sums.ENUM if self._settings.generalized_sum_type_support else names.ENUM
         parameters = {parameter: enum.name, **{f"{parameter}.{v.name}": str(v.number) for v in enum.values}}
         type_ = SchemaType.INT32 if self._settings.int_for_enums else SchemaType.STRING
         return ConnectSchema(type_, True, name=self._name(enum), parameters=parameters)

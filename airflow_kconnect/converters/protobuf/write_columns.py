@@ -13,6 +13,7 @@ from airflow_kconnect.converters.json.values import DAY_MS
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.read_columns import GLUE_DIGITS
+from airflow_kconnect.converters.registered import sums
 from airflow_kconnect.converters.types import arrow_type, logical_name
 from airflow_kconnect.converters.unscaled import unscaled_bytes
 
@@ -160,7 +161,7 @@ def _plain(column: pa.Array) -> list[Any]:
 def numbers_of_enum(enum: Any, schema: ConnectSchema) -> dict[str, int]:
     """The numbers of names: those of the enum, and those that the schema of the data has besides."""
     known: dict[str, int] = {value.name: value.number for value in enum.values}
-    for parameter in (names.ENUM, names.GENERALIZED_ENUM):
+    for parameter in (names.ENUM, sums.ENUM):
         for name, number in (schema.parameters or {}).items():
             if name.startswith(f"{parameter}."):
                 known.setdefault(name.removeprefix(f"{parameter}."), int(number))

@@ -16,14 +16,6 @@ LONGEST_VARINT = 10
 """In bytes, of 64 bits."""
 
 
-def scattered(column: pa.Array, given: NDArray[np.bool_]) -> pa.Array:
-    """The values of the given rows as a column of all rows, with a null in each other one."""
-    import numpy as np
-    import pyarrow as pa
-
-    return column if given.all() else column.take(pa.array(np.cumsum(given) - 1, mask=~given))
-
-
 class Cursor:
     """Positions in the messages of a batch.
 

@@ -113,6 +113,14 @@ def spread(parts: list[pa.Array], given: NDArray[np.bool_]) -> list[pa.Array]:
     return spread_parts
 
 
+def scattered(column: pa.Array, given: NDArray[np.bool_]) -> pa.Array:
+    """The values of the given rows as a column of all rows, with a null in each other one."""
+    import numpy as np
+    import pyarrow as pa
+
+    return column if given.all() else column.take(pa.array(np.cumsum(given) - 1, mask=~given))
+
+
 def without(part: pa.Array, where: NDArray[np.bool_]) -> pa.Array:
     """A part without bytes in some rows."""
     import pyarrow as pa

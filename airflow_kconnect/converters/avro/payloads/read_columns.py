@@ -20,7 +20,7 @@ from airflow_kconnect.converters.avro.payloads.plans import (
     least_size,
 )
 from airflow_kconnect.converters.avro.payloads.read_leaves import read_bytes, read_leaf
-from airflow_kconnect.converters.registered.cursor import scattered
+from airflow_kconnect.converters.registered.slices import scattered
 from airflow_kconnect.converters.types import arrow_type
 
 if TYPE_CHECKING:

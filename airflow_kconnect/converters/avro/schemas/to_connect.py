@@ -18,6 +18,7 @@ from airflow_kconnect.converters.avro.schemas.drafts import (
     set_version,
 )
 from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
+from airflow_kconnect.converters.registered import sums
 from airflow_kconnect.converters.registered.schema_walk import SMALL_INTEGERS, SchemaWalk
 from airflow_kconnect.converters.types import has_map
 
@@ -56,7 +57,7 @@ def member_name(branch: AvroSchema, index: int, settings: AvroSettings) -> str:
     :param index: of the branch in the union.
     """
     if settings.generalized_sum_type_support:
-        return f"{names.GENERALIZED_MEMBER}{index}"
+        return f"{sums.MEMBER}{index}"
     if branch.name is None:
         return branch.type.value
     return branch.name if settings.enhanced_avro_schema_support else names.split_name(branch.name)[1]
@@ -199,7 +200,7 @@ class _ToConnect(SchemaWalk):
         if self._keeps_types and avro.default is not None:
             draft.parameters[names.ENUM_DEFAULT + simple] = avro.default
         generalized = self._settings.generalized_sum_type_support
-        parameter = names.GENERALIZED_ENUM if generalized else names.ENUM
+        parameter = sums.ENUM if generalized else names.ENUM
         draft.parameters[parameter] = avro.name or ""
         for index, symbol in enumerate(avro.symbols):
             draft.parameters[f"{parameter}.{symbol}"] = str(index) if generalized else symbol
@@ -208,8 +209,8 @@ class _ToConnect(SchemaWalk):
     def _union(self, avro: AvroSchema) -> Draft:
         draft = Draft(SchemaType.STRUCT, name=names.UNION)
         if self._settings.generalized_sum_type_support:
-            draft.name = f"{names.GENERALIZED_UNION_NAME}{self._unions}"
-            draft.parameters[names.GENERALIZED_UNION] = draft.name
+            draft.name = f"{sums.UNION_NAME}{self._unions}"
+            draft.parameters[sums.UNION] = draft.name
             self._unions += 1
         members: dict[str, ConnectSchema] = {}
         for index, branch in enumerate(avro.branches):
