@@ -16,7 +16,7 @@ import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
 from airflow_kconnect import KafkaConnectorGroupOperator, KafkaSourceOperator
-from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.triggers.spark_job import ServiceJobTrigger
 from tests.support import unique
 from tests.support.airflow.operator_runs import context
@@ -173,3 +173,22 @@ def test_a_request_that_is_refused_is_an_error_of_the_configuration(
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
     with pytest.raises(ConnectorConfigError, match=r"refuses: .*there is no such resource"):
         _source(source(), worker_props).execute(context())
+
+
+def test_a_job_of_which_there_is_no_news_keeps_its_run_spec(
+    runner: JobRunner,
+    bucket: Bucket,
+    worker_props: dict[str, str],
+    source: Callable[..., dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may be waiting for machines: a retry looks for it first. Last, because it leaves the mailbox."""
+    config = source()
+    monkeypatch.setattr(runner, "start", lambda *_: "queued")
+    with pytest.raises(TaskDeferred) as deferred:
+        _source(config, worker_props, deferrable=True).execute(context())
+    event = {"status": "unavailable", "job_id": "queued", "message": "no answer"}
+    with pytest.raises(ConnectorRetriableError, match="a retry looks for it first"):
+        _source(config, worker_props).execute_complete(context(), event, **(deferred.value.kwargs or {}))
+    run = (deferred.value.kwargs or {})["facts"]["mailbox"]
+    assert list(objects_of(bucket, f"kconnect/runs/{run}/")) != []
