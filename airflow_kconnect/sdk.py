@@ -99,7 +99,7 @@ from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     UNKNOWN_SHAPE,

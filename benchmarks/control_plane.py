@@ -23,7 +23,7 @@ from pathlib import Path
 
 import httpx
 
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import FlushingProducer

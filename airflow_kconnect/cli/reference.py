@@ -20,7 +20,7 @@ from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
-from airflow_kconnect.connect.validation.worker_keys import worker_config_def
+from airflow_kconnect.connect.worker.keys import worker_config_def
 
 _MADE_BY = '<!-- Made by "python -m airflow_kconnect.cli.reference docs/reference": do not edit. -->\n\n'
 _HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|---|\n"

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from airflow_kconnect.connect.config.validators import invalid
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
+from airflow_kconnect.connect.foreign_classes import advice
 from airflow_kconnect.connect.plugin_files import ENVIRONMENT, FileEntryPoint, PluginFile, of_environment
-from airflow_kconnect.connect.validation.foreign_classes import advice
 
 if TYPE_CHECKING:
     from airflow_kconnect.connect.connector.base import Connector

@@ -11,10 +11,12 @@ SECRET_KEYS = (
     r"(?i)secret|passw|token|access[._-]?key|credential|private|jaas|api[._-]?key|connection[._-]?url|keytab"
     r"|passphrase|keystore[._-]?key|key[._-]pem|user[._-]?info|pwd|authorization|bearer|connection[._-]?string|webhook"
     r"|signature|(?:account|client|encryption|shared|signing|master)[._-]?key|oauthbearer[._](?:config|extensions)"
-    r"|key[._-]?file|consumer[._-]?key(?![\w.-])|http[._-](?:request[._-])?headers|auth[._-]?basic"
+    r"|key[._-]?file|consumer[._-]?key(?![A-Za-z0-9_.-])|http[._-](?:request[._-])?headers|auth[._-]?basic"
     r"|(?<![a-z])(?:dsn|sas)(?![a-z])"
 )
-"""Regular expression, Java's and Python's, to be searched in a key."""
+"""Regular expression, Java's and Python's, to be searched in a key. Without backslashes: as a setting of Spark it may
+go through a properties file, whose reader takes them for its own.
+"""
 
 _PATTERN = re.compile(SECRET_KEYS)
 # The login of a URL; a parameter; user/password of Oracle's URLs; a header of HTTP; a member of JSON. Quantifiers are

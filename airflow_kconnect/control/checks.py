@@ -7,8 +7,8 @@ from typing import Any
 
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.validation.inspection import Inspection
-from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
 from airflow_kconnect.connect.variables.secret_forms import in_texts
+from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES
 from airflow_kconnect.control import previews, secrets
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.control.errors import ForbiddenError

@@ -13,8 +13,8 @@ from airflow_kconnect.connect.hosting.choice import VERSION
 from airflow_kconnect.connect.hosting.inspection import hosted_class, looks_hosted
 from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
-from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, PLUGIN_PATH
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import COORDINATES, PLUGIN_PATH
 
 UNKNOWN = "unknown"
 

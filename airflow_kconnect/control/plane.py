@@ -10,14 +10,14 @@ from typing import Any
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.dag_keys import group_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control import answers, configurations, groups, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
+from airflow_kconnect.control.lost_runs import as_ended
 from airflow_kconnect.control.resolving import Resolved, Variables
+from airflow_kconnect.control.run_states import origin_of
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.control.watching.lost_runs import as_ended
-from airflow_kconnect.control.watching.run_states import origin_of
 from airflow_kconnect.hosted.plugins.offsets import asking_java
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes

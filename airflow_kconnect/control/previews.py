@@ -18,8 +18,8 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableErr
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.run import RecordsShown, RunSpec
-from airflow_kconnect.connect.validation.spark_keys import spark_settings
-from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
+from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES
+from airflow_kconnect.connect.worker.spark_keys import spark_settings
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.configurations import RequestError, named
 from airflow_kconnect.control.errors import ForbiddenError

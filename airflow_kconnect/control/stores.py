@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import FencedError, RetriableError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control import loggers
 from airflow_kconnect.control.errors import AlreadyExistsError, NotFoundError
 from airflow_kconnect.kafka.admin import KafkaAdmin

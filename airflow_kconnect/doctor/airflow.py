@@ -12,9 +12,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.doctor.findings import Checks, Finding, Status, ok, problem
 from airflow_kconnect.doctor.subject import Subject
+
+if TYPE_CHECKING:
+    from airflow.sdk import Connection
 
 _LIMIT_S = 90.0
 _ANSWER = "kconnect-doctor: "
@@ -79,6 +84,8 @@ def _spark_connection() -> Finding:
     from airflow.providers.common.compat.sdk import AirflowNotFoundException
     from airflow.sdk import BaseHook
 
+    from airflow_kconnect.hooks.services.registry import names_service
+
     name, conn_type = SparkSubmitHook.default_conn_name, SparkSubmitHook.conn_type
     about = f"Connection {name}"
     create = f"airflow connections add {name} --conn-type {conn_type} --conn-host 'local[*]'"
@@ -89,7 +96,18 @@ def _spark_connection() -> Finding:
     if connection.conn_type != conn_type:
         again = f"Create it again: airflow connections delete {name}; {create}"
         return problem(f"has type `{connection.conn_type}`, expected `{conn_type}`", again, name=about)
+    if names_service(connection.host):
+        return _service(connection, name, about)
     return ok(f"master {connection.host or 'yarn'}", name=about)
+
+
+def _service(connection: Connection, name: str, about: str) -> Finding:
+    from airflow_kconnect.hooks.services.registry import open_service
+
+    try:
+        return ok(f"a job runs on {open_service(connection, name).title}: {connection.host}", name=about)
+    except ConfigError as error:
+        return problem("; ".join(text for texts in error.errors.values() for text in texts), name=about)
 
 
 def _answer() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.secret_keys import is_secret
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import registered_config

@@ -9,14 +9,19 @@ _ELSEWHERE = ("key_secret_name", "credential_config_file", "impersonation_chain"
 
 def google(fields: Fields) -> Settings:
     """Of type `google_cloud_platform`."""
-    if odd := [name for name in _ELSEWHERE if fields.text(f"extra.{name}").lower() not in ("", "false")]:
-        raise Problem(f"has `{odd[0]}`: leave it out, and use a key, or the login of the machines of the job")
-    if isinstance(fields.extras.get("keyfile_dict"), dict):
-        raise Problem("has an object as `keyfile_dict`: write it as a text, or use `key_path`")
+    check_google(fields)
     found = fields.setting("credentials.file", "extra.key_path")
     if "extra.keyfile_dict" in fields:
         found["credentials.json"] = fields.reference("extra.keyfile_dict")
     return found
+
+
+def check_google(fields: Fields) -> None:
+    """Refuse a connection with a login other than a key, or that of the machine. :raises Problem: it has one."""
+    if odd := [name for name in _ELSEWHERE if fields.text(f"extra.{name}").lower() not in ("", "false")]:
+        raise Problem(f"has `{odd[0]}`: leave it out, and use a key, or the login of the machines of the job")
+    if isinstance(fields.extras.get("keyfile_dict"), dict):
+        raise Problem("has an object as `keyfile_dict`: write it as a text, or use `key_path`")
 
 
 def azure(fields: Fields) -> Settings:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.client_keys import SHARED_PREFIXES
-from airflow_kconnect.connect.validation.oauth_keys import OWN, PREFIX, PROVIDER
+from airflow_kconnect.connect.worker.client_keys import SHARED_PREFIXES
+from airflow_kconnect.connect.worker.oauth_keys import OWN, PREFIX, PROVIDER
 from airflow_kconnect.hooks.masking import register_secrets
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook, get_current_context
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import connector_error
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import masked

@@ -227,8 +227,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
         :raises ConfigError: the address is not one of a folder, or its connection does not fit.
         """
+        if self._connection["deploy_mode"] != "cluster":
+            return None
         extra = self.get_connection(self._conn_id).extra_dejson
-        if self._connection["deploy_mode"] != "cluster" or not extra.get(STAGING):
+        if not extra.get(STAGING):
             return None
         return Staging.of(str(extra[STAGING]), extra.get(STAGING_CONNECTION))
 

@@ -11,11 +11,11 @@ from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.foreign_classes import advice
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.foreign_classes import advice
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.validation.worker_keys import worker_config_def
+from airflow_kconnect.connect.worker.keys import worker_config_def
 from airflow_kconnect.migration.advice import advice_about
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 from airflow_kconnect.submit.preflight import check_configuration

@@ -15,14 +15,14 @@ from airflow_kconnect.connect.hosting.password_keys import was_asked
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.hidden import shown_as_known
-from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.connect.worker.spark_keys import spark_settings
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.masking import masked
+from airflow_kconnect.hooks.rendering import RendersConnector
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations, given_config
 from airflow_kconnect.operators.intervals import RunMode, run_mode
 from airflow_kconnect.operators.jobs import LOST, ConnectorJobOperator, is_java, run_id_of, spec_of
-from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN
 from airflow_kconnect.operators.upstream import with_upstream

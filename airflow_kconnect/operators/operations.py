@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+from airflow_kconnect.hooks.rendering import RendersConnector
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator
-from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.submit.registered import Connector
 
 if TYPE_CHECKING:

@@ -199,7 +199,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         if event.get("log"):
             self.log.info("The driver's log: %s", event["log"])
         event = {**event, **self._said_at_end(facts)}
-        if event["status"] == JobOutcome.SUCCEEDED:
+        if event["status"] == JobOutcome.SUCCEEDED or _said_all_is_well(event):
             report: dict[str, Any] | None = event.get("report")
             return report
         raise self._error_of(event, facts)
@@ -275,6 +275,11 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
 def _subject(facts: Mapping[str, Any]) -> str:
     """What the job moves, from the data of a run."""
     return str(facts.get(GROUP) or f"connector {facts.get('connector')}")
+
+
+def _said_all_is_well(event: Mapping[str, Any]) -> bool:
+    """Whether a job that its service has forgotten, as Livy does ten minutes after the end, has left a good report."""
+    return event["status"] == JobOutcome.LOST and bool(event.get("report")) and not event.get("error")
 
 
 def _by_exit_code(exit_code: int | None, text: str) -> ConnectorRunError:

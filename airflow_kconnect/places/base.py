@@ -193,6 +193,9 @@ class Place(ABC):
     def _remove(self, name: str) -> None:
         """Remove a visible file, by one request of a store. If it is gone by now, an object store does nothing."""
 
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder that nothing is in. Object stores have none."""
+
     def replace(self, staged: Sequence[StagedFile], left: Iterable[PlacedFile]) -> int:
         """Make the files of a round visible, and remove what was left at its offsets. What one of them replaces by its
         name is gone already.

@@ -120,6 +120,10 @@ class LocalPlace(FolderTree[os.DirEntry[str]]):
         with named_errors(path := self._path(name), "remove"):
             path.unlink()
 
+    def remove_folder(self, name: str) -> None:
+        with contextlib.suppress(OSError):
+            self._path(name).rmdir()
+
     def settle(self, names: Iterable[str]) -> None:
         for folder in {self._path(name).parent for name in names}:
             with named_errors(folder):

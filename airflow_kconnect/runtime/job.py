@@ -39,9 +39,9 @@ from airflow_kconnect.connect.run import (
 from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, dead_letters_warning, failing
 from airflow_kconnect.connect.upkeep import Upkeep
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.places.libraries import import_libraries
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.mailbox import Mailbox, is_address

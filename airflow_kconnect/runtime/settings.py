@@ -9,7 +9,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.regex import java_pattern
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.stores import transactional_ids

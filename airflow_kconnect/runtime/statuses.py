@@ -9,7 +9,7 @@ from airflow_kconnect.connect.errors import OccupiedError
 from airflow_kconnect.connect.hosting.inspection import class_version
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.process.progress import progress_told
 from airflow_kconnect.stores.status_topic.run_facts import facts_of
 from airflow_kconnect.stores.status_topic.run_history import RunHistory, entry_of

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, Retriable
 from airflow_kconnect.connect.run import UPKEEP, RunReport
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.upkeep import TableUpkeep, Upkeep, older_than_ms
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.process.phases import UPKEEP_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession

@@ -13,9 +13,10 @@ from airflow.sdk import BaseSensorOperator, PokeReturnValue
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.errors import connector_error
+from airflow_kconnect.hooks.rendering import RendersConnector
 from airflow_kconnect.hooks.worker import given_config
-from airflow_kconnect.operators.rendering import RendersConnector
-from airflow_kconnect.stores.watching.conditions import Condition, condition_to_dict
+from airflow_kconnect.stores.watching.condition import Condition
+from airflow_kconnect.stores.watching.conditions import condition_to_dict
 from airflow_kconnect.submit.registered import Connector
 from airflow_kconnect.triggers.positions import MET, ConnectorPositionTrigger
 from airflow_kconnect.triggers.watched import WatchedConnector

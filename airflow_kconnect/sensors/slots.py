@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow_kconnect.sensors.base import ConnectorSensor
 from airflow_kconnect.sensors.positions import whole_number
-from airflow_kconnect.stores.watching.conditions import Condition
+from airflow_kconnect.stores.watching.condition import Condition
 from airflow_kconnect.stores.watching.slot import SlotCondition
 
 

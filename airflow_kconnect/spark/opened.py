@@ -16,9 +16,9 @@ from airflow_kconnect.connect.validation.connector import (
     inspect_connector,
     validate_connector,
 )
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.converters.base import new_converter
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage

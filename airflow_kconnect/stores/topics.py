@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.worker_keys import CREATES_INTERNAL_TOPICS, WorkerConfig
+from airflow_kconnect.connect.worker.keys import CREATES_INTERNAL_TOPICS, WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.compacted_topics import ensure_compacted
 

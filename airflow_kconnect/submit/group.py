@@ -11,8 +11,8 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_lin
 from airflow_kconnect.connect.group import MemberEnd, check_group, lost, name_of
 from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event
 from airflow_kconnect.connect.run_end import is_idle, why_incomplete
-from airflow_kconnect.connect.validation.spark_keys import PREFIX, spark_settings
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.spark_keys import PREFIX, spark_settings
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.spark_needs import contradiction, needs_of
 from airflow_kconnect.submit.statuses import show_target_states

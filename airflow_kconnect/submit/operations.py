@@ -15,7 +15,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector, read_registered

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
 from airflow_kconnect.connect.group import name_of
 from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.status_topic.writing import StatusWriter

@@ -21,6 +21,7 @@ from airflow_kconnect.hooks.services.registry import open_service
 
 TIMEOUT, UNAVAILABLE = "timeout", "unavailable"
 _MOST_FAILURES = 10
+_SIGN_OF_LIFE_S = 300
 
 
 class ClusterManager(Protocol):
@@ -92,7 +93,7 @@ class SparkJobTrigger(BaseTrigger):
             return self._payload(UNAVAILABLE, named(error))
 
     async def _wait(self, manager: ClusterManager) -> dict[str, Any]:
-        failures, state = 0, ""
+        failures, state, said_s = 0, "", 0.0
         while True:
             try:
                 status = await manager.status(self.job_id)
@@ -105,8 +106,9 @@ class SparkJobTrigger(BaseTrigger):
                 failures = 0
                 if status.outcome is not None:
                     return self._ended(status)
-                if status.state != state:
+                if status.state != state or time.monotonic() - said_s >= _SIGN_OF_LIFE_S:
                     self.log.info("Job %s is %s", self.job_id, status.state)
+                    said_s = time.monotonic()
                 state = status.state
             if self.deadline_epoch_s is not None and time.time() >= self.deadline_epoch_s:
                 await manager.kill(self.job_id)

@@ -1,8 +1,9 @@
-"""``python -m tests.torture.report``: new results join those that are kept; both fill tables of docs/reliability.md."""
+"""``python -m tests.torture.report``: new results join those that are kept; docs/reliability*.md get their tables."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby
@@ -13,33 +14,58 @@ from benchmarks.report import filled
 from tests.torture.__main__ import RESULTS
 
 KEPT = Path(__file__).with_name("outcomes.jsonl")
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+PAGES = sorted((Path(__file__).parents[2] / "docs").glob("reliability*.md"))
 _HEAD = (
     "| connector | promise | brokers | schedules | seeds | runs | faults that struck | records | missing | doubled |",
     "|---|---|---|---|---|---|---|---|---|---|",
 )
 
 
+def summary(outcomes: Iterable[dict[str, Any]]) -> str:
+    """A row for each connector and promise, whatever database, store or table format it was tried with."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for outcome in outcomes:
+        found[re.split(r",| on ", outcome["kind"])[0], _promise(outcome)].append(outcome)
+    rows = [
+        f"| {kind} | {promise} | {len(each)} | {_runs(each)} | {_struck(each)} "
+        f"| {_total(each, 'expected')} | {_total(each, 'missing')} | {_total(each, 'doubled')} |"
+        for (kind, promise), each in sorted(found.items())
+    ]
+    head = "| connector | promise | schedules | runs | faults that struck | records | missing | doubled |"
+    return "\n".join((head, "|---|---|---:|---:|---:|---:|---:|---:|", *rows)) + "\n"
+
+
 def table(outcomes: Iterable[dict[str, Any]]) -> str:
     """A row for each kind of connector, promise and number of brokers."""
 
     def group(outcome: dict[str, Any]) -> tuple[str, str, int]:
-        promise = "exactly once" if outcome["exactly_once"] else "at least once"
-        return outcome["kind"], promise, outcome["nodes"]
+        return outcome["kind"], _promise(outcome), outcome["nodes"]
 
     rows = [_row(*key, list(found)) for key, found in groupby(sorted(outcomes, key=group), group)]
     return "\n".join((*_HEAD, *rows)) + "\n"
 
 
 def _row(kind: str, promise: str, nodes: int, outcomes: list[dict[str, Any]]) -> str:
-    def total(name: str) -> str:
-        return f"{sum(outcome[name] for outcome in outcomes):,}"
-
     seeds = _ranges(sorted({outcome["seed"] for outcome in outcomes}))
-    runs = sum(len(outcome["exit_codes"]) for outcome in outcomes)
-    struck = sum(sum(outcome["struck"].values()) for outcome in outcomes)
-    cells = (kind, promise, nodes, len(outcomes), seeds, runs, struck, total("expected"), total("missing"))
-    return "| " + " | ".join(map(str, (*cells, total("doubled")))) + " |"
+    counts = [_total(outcomes, name) for name in ("expected", "missing", "doubled")]
+    cells = (kind, promise, nodes, len(outcomes), seeds, _runs(outcomes), _struck(outcomes), *counts)
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _promise(outcome: dict[str, Any]) -> str:
+    return "exactly once" if outcome["exactly_once"] else "at least once"
+
+
+def _total(outcomes: list[dict[str, Any]], name: str) -> str:
+    return f"{sum(outcome[name] for outcome in outcomes):,}"
+
+
+def _runs(outcomes: list[dict[str, Any]]) -> int:
+    return sum(len(outcome["exit_codes"]) for outcome in outcomes)
+
+
+def _struck(outcomes: list[dict[str, Any]]) -> int:
+    return sum(sum(outcome["struck"].values()) for outcome in outcomes)
 
 
 def faults(outcomes: Iterable[dict[str, Any]]) -> str:
@@ -77,4 +103,6 @@ def kept(new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     found = kept(map(json.loads, RESULTS.read_text().splitlines() if RESULTS.exists() else ()))
     KEPT.write_text("".join(f"{json.dumps(outcome)}\n" for outcome in found))
-    PAGE.write_text(filled(PAGE.read_text(), {"torture": table(found), "torture-faults": faults(found)}))
+    blocks = {"torture-summary": summary(found), "torture": table(found), "torture-faults": faults(found)}
+    for page in PAGES:
+        page.write_text(filled(page.read_text(), blocks))

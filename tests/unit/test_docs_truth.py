@@ -14,9 +14,9 @@ from airflow_kconnect.cli import app
 from airflow_kconnect.cli.reference import default_text
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigKey
-from airflow_kconnect.connect.validation import client_keys
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT, sink_config, source_config
-from airflow_kconnect.connect.validation.worker_keys import worker_config_def
+from airflow_kconnect.connect.worker import client_keys
+from airflow_kconnect.connect.worker.keys import worker_config_def
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIGURATION = REPOSITORY / "docs" / "configuration.md"

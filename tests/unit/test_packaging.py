@@ -69,7 +69,20 @@ class TestDependencies:
     def test_what_the_package_imports_is_declared(self) -> None:
         undeclared = _undeclared(
             *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "glue", "json-schema", "protobuf"),
-            *("databricks", "emr", "kafka", "kubernetes", "livy", "openlineage", "demo", "s3", "gcs", "dlt", "testing"),
+            *(
+                "databricks",
+                "dataproc",
+                "emr",
+                "kafka",
+                "kubernetes",
+                "livy",
+                "openlineage",
+                "demo",
+                "s3",
+                "gcs",
+                "dlt",
+                "testing",
+            ),
             *("kafka-aws", "kafka-azure", "kafka-gcp"),
         )
 

@@ -53,7 +53,7 @@ def _names(context: typer.Context) -> list[str]:
 
 
 def _topics(context: typer.Context) -> list[str]:
-    from airflow_kconnect.cli.operations.kafka import clients_of
+    from airflow_kconnect.cli.kafka import clients_of
 
     worker, servers = context.params.get("worker"), context.params.get("bootstrap_servers")
     with clients_of(worker, servers, "completion") as (_, admin):

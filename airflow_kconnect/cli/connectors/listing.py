@@ -15,7 +15,7 @@ from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print
 from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.moments import ago, ahead
-from airflow_kconnect.control.watching.run_states import RunState
+from airflow_kconnect.control.run_states import RunState
 from airflow_kconnect.stores.status_topic.records import State
 
 _NAMES = dict.fromkeys([*(state.value for state in RunState), *(state.value.lower() for state in State)])

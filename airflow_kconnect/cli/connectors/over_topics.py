@@ -16,7 +16,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES, WorkerConfig
+from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES, WorkerConfig
 from airflow_kconnect.control import kinds
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
 from airflow_kconnect.control.plane import ControlPlane

@@ -22,7 +22,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin

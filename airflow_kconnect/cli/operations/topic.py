@@ -14,10 +14,10 @@ from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print
 from airflow_kconnect.cli.connectors.completion import topic_names
 from airflow_kconnect.cli.console import Console, json_line
 from airflow_kconnect.cli.errors import errors_shown
-from airflow_kconnect.cli.operations.kafka import clients_of, worker_of
+from airflow_kconnect.cli.kafka import clients_of, worker_of
 from airflow_kconnect.cli.operations.producing import produce
 from airflow_kconnect.cli.worker import Servers, WorkerFile
-from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
+from airflow_kconnect.connect.worker.keys import internal_topics_of
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.tail import SeenRecord

@@ -10,7 +10,7 @@ import typer
 from airflow_kconnect.cli.worker import known_worker, resolved
 from airflow_kconnect.connect.hosting.installed import java_plugins as plugins_of
 from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 WorkerFile = Annotated[
     Path | None,

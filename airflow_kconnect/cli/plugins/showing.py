@@ -16,13 +16,13 @@ from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.cli.plugins.places import WorkerFile, worker_keys
 from airflow_kconnect.connect import plugins as known
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.foreign_classes import advice
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
 from airflow_kconnect.connect.java_plugins.kinds import KINDS
 from airflow_kconnect.connect.java_plugins.versions import matches
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
-from airflow_kconnect.connect.validation.foreign_classes import advice
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 from airflow_kconnect.hosted.plugins.install import record_of
 

@@ -23,7 +23,7 @@ from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.worker import resolved, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec
-from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.connect.worker.spark_keys import spark_settings
 from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.preflight import check_configuration

@@ -12,8 +12,8 @@ from airflow_kconnect.connect.java_plugins.places import coordinates_folder, coo
 from airflow_kconnect.connect.java_plugins.problems import missing_choice
 from airflow_kconnect.connect.java_plugins.versions import matches
 from airflow_kconnect.connect.java_plugins.well_known import well_known
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import coordinates_of
 
 CONNECTOR_CLASS = "connector.class"
 VERSION = "connector.plugin.version"

@@ -9,7 +9,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.choice import CONNECTOR_CLASS, chosen
 from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.java_plugins import JavaPlugin
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin | None:

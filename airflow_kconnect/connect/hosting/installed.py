@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_problem, folders
-from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, PLUGIN_PATH
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import COORDINATES, PLUGIN_PATH
 
 
 def java_plugins(worker: WorkerConfig, coordinates: Sequence[str] = ()) -> JavaPlugins:

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.config import (
     Type,
     nullable,
 )
-from airflow_kconnect.connect.validation.plugin_keys import define_connector_key
+from airflow_kconnect.connect.worker.plugin_keys import define_connector_key
 
 HOSTED = "kconnect.hosted"
 GROUP_ID = "kconnect.hosted.group.id"

@@ -1,1 +1,1 @@
-"""Validation of a whole configuration: the keys of connectors, stages and workers, and the rules between them."""
+"""Validation of a whole configuration: the keys of connectors and stages, and the rules between them."""

@@ -8,8 +8,8 @@ from typing import Any
 from airflow_kconnect.connect.validation import hosted_rules
 from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
 from airflow_kconnect.connect.validation.inspection import inspect_keys
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 _UNEXPECTED = "An unexpected error occurred during validation"
 # Which keys a key affects, beyond those that begin with its own name.

@@ -19,7 +19,7 @@ from airflow_kconnect.connect.validation.connector_keys import (
 from airflow_kconnect.connect.validation.inspection import Inspection, inspect_keys
 from airflow_kconnect.connect.validation.rules import check
 from airflow_kconnect.connect.validation.topic_rules import check_topic_name
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 __all__ = [
     "CONVERTER_KINDS",

@@ -31,7 +31,7 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.hosting.keys import define_hosted_keys
 from airflow_kconnect.connect.run_warnings import ALL, FAIL_ON_WARNING, Kind
 from airflow_kconnect.connect.validation.dag_keys import define_dag_keys
-from airflow_kconnect.connect.validation.worker_keys import REPLICATION_TEXT, WorkerConfig, minus_one_or_positive
+from airflow_kconnect.connect.worker.keys import REPLICATION_TEXT, WorkerConfig, minus_one_or_positive
 
 COMMON = "Common"
 TRANSFORMS = "Transforms"

@@ -11,9 +11,9 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.password_keys import password_keys, was_asked
 from airflow_kconnect.connect.secret_keys import has_secret, is_secret_key, passwords_in
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection, inspect_keys
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 HIDDEN = "[hidden]"
 """Stands for a secret; a configuration that is submitted with it keeps the value that is registered."""

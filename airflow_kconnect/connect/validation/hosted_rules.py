@@ -6,9 +6,9 @@ import re
 
 from airflow_kconnect.connect.validation.inspection import Inspection
 from airflow_kconnect.connect.validation.jdbc_parameters import is_refused, refused_in
-from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, ignored_overrides
 from airflow_kconnect.connect.validation.topic_rules import internal_topic, topics_of_others
 from airflow_kconnect.connect.variables.resolver import OWN_PROVIDER
+from airflow_kconnect.connect.worker.override_policy import ALLOWLIST, ignored_overrides
 
 # Connectors that hand keys with a prefix to their driver, or to what creates its connections.
 _JDBC_KEYS = (

@@ -18,9 +18,9 @@ from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
 from airflow_kconnect.connect.validation.plugin_classes import connector_version_problem, with_versions
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.stage_keys import enrich
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import coordinates_of
 
 if TYPE_CHECKING:
     from airflow_kconnect.connect.connector.base import Connector

@@ -19,13 +19,13 @@ from airflow_kconnect.connect.hosting.choice import notes
 from airflow_kconnect.connect.validation import hosted_rules, topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.validation.override_policy import OVERRIDE_PREFIXES, override_errors
 from airflow_kconnect.connect.validation.plugin_classes import check_versions, show_full_names
-from airflow_kconnect.connect.validation.plugin_keys import INSTALL, coordinates_errors
-from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
-from airflow_kconnect.connect.validation.spark_keys import PREFIX as SPARK_PREFIX
-from airflow_kconnect.connect.validation.spark_keys import spark_errors
 from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, aliases, own_keys
+from airflow_kconnect.connect.worker.override_policy import OVERRIDE_PREFIXES, override_errors
+from airflow_kconnect.connect.worker.plugin_keys import INSTALL, coordinates_errors
+from airflow_kconnect.connect.worker.spark_keys import ALLOWED as SPARK_ALLOWED
+from airflow_kconnect.connect.worker.spark_keys import PREFIX as SPARK_PREFIX
+from airflow_kconnect.connect.worker.spark_keys import spark_errors
 
 _SHOWN = 20
 # Of keys that nothing knows: for more of them, or longer ones, it would take long to find what was meant.

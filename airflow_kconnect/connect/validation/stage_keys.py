@@ -30,7 +30,7 @@ from airflow_kconnect.connect.validation.connector_keys import (
     VERSION_TEXT,
     KnownPlugins,
 )
-from airflow_kconnect.connect.validation.worker_keys import PARTITIONS_TEXT, REPLICATION_TEXT, minus_one_or_positive
+from airflow_kconnect.connect.worker.keys import PARTITIONS_TEXT, REPLICATION_TEXT, minus_one_or_positive
 
 TOPIC_CREATION_PREFIX = "topic.creation."
 

@@ -9,7 +9,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.internal_topics import InternalTopics
 from airflow_kconnect.connect.java.regex import java_pattern
 from airflow_kconnect.connect.validation.inspection import Inspection
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.validation.worker_keys import AIRBYTE_SOURCES
+from airflow_kconnect.connect.worker.keys import AIRBYTE_SOURCES
 from airflow_kconnect.connectors.programs.settings import (
     NO_SCHEMAS,
     Keys,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.validation.worker_keys import AIRBYTE_SOURCES
+from airflow_kconnect.connect.worker.keys import AIRBYTE_SOURCES
 from airflow_kconnect.connectors.airbyte import settings, sources
 from airflow_kconnect.connectors.airbyte.catalog import Catalog, keys_of
 from airflow_kconnect.connectors.airbyte.settings import HINTS, KEYS

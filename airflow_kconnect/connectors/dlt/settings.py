@@ -12,7 +12,7 @@ from typing import Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.validation.worker_keys import DLT_SOURCES
+from airflow_kconnect.connect.worker.keys import DLT_SOURCES
 from airflow_kconnect.connectors.json_objects import object_problem, with_prefix
 
 SOURCE, REST_API, RESOURCES, RESUME_AFTER = "dlt.source", "dlt.rest_api", "dlt.resources", "dlt.resume.after"

@@ -17,7 +17,7 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.validation.worker_keys import DLT_SOURCES
+from airflow_kconnect.connect.worker.keys import DLT_SOURCES
 from airflow_kconnect.connectors.dlt import settings
 from airflow_kconnect.connectors.dlt.loading import loaded
 from airflow_kconnect.connectors.dlt.records import disposition_warning
@@ -37,7 +37,7 @@ from airflow_kconnect.converters.json.schemas import to_json_schema
 if TYPE_CHECKING:
     from dlt.extract.source import DltSource
 
-    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+    from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 class DltSourceConnector(PollSourceConnector):

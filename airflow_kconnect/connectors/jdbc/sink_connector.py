@@ -20,7 +20,7 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
-from airflow_kconnect.connectors.jdbc.databases.registry import target_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import target_of
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, forbidden_drivers
 from airflow_kconnect.connectors.jdbc.sink.config import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+    from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 _OF_CONNECTION = ("name", "connector.class", "connection.", "kconnect.jdbc.driver.")

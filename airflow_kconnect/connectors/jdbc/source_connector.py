@@ -18,7 +18,7 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, PROPERTY_PREFIX, forbidden_drivers
 from airflow_kconnect.connectors.jdbc.source.config import source_config
@@ -32,7 +32,7 @@ from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+    from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 class JdbcSourceConnector(NativeSourceConnector):

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, InternalError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connectors.record_files.config import files_config
-from airflow_kconnect.stores.watching.conditions import Condition, Finding
+from airflow_kconnect.stores.watching.condition import Condition, Finding
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions

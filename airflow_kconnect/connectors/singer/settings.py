@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.source import Offset
-from airflow_kconnect.connect.validation.worker_keys import SINGER_TAPS
+from airflow_kconnect.connect.worker.keys import SINGER_TAPS
 from airflow_kconnect.connectors.programs.settings import Keys, ProgramSettings, program_config, state_problems
 
 KEYS = Keys("singer", "tap")

@@ -9,7 +9,7 @@ from typing import ClassVar
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.validation.worker_keys import SINGER_TAPS
+from airflow_kconnect.connect.worker.keys import SINGER_TAPS
 from airflow_kconnect.connectors.programs.json_types import Rows
 from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, KNOWN_OF_TASK, PREFIX
 from airflow_kconnect.connectors.programs.source import ProgramSourceConnector

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, WRITE, below, partition_terms
 from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import RunWarning
 from airflow_kconnect.connect.upkeep import TableUpkeep
-from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
+from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs.catalogs import use_catalog
 from airflow_kconnect.connectors.table.catalogs.keys import check_connections, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+    from airflow_kconnect.connect.worker.keys import WorkerConfig
     from airflow_kconnect.connectors.table.writing import PlanWriter
 
 

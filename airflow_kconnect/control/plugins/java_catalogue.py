@@ -17,8 +17,8 @@ from airflow_kconnect.connect.java_plugins.kinds import CONNECTORS, KINDS, Kind
 from airflow_kconnect.connect.validation.before_variables import worker_without_references
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connect.worker.plugin_keys import coordinates_of
 from airflow_kconnect.hosted.known.schema_history import history_defaults
 from airflow_kconnect.hosted.plugins.warm import WARM
 from airflow_kconnect.machine.errors import SetupError

@@ -19,7 +19,7 @@ from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.secret_keys import is_secret
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.inspection import Inspection
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
+from airflow_kconnect.connect.worker.plugin_keys import coordinates_of
 from airflow_kconnect.control.plugins.java_catalogue import java_key_errors
 from airflow_kconnect.hosted.plugins.warm import WARM
 

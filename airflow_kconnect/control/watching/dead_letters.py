@@ -11,7 +11,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.sink_topics import dead_letter_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control.watching.known import Known
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds

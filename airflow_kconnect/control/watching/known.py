@@ -12,9 +12,9 @@ from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.control.kinds import UNKNOWN
+from airflow_kconnect.control.run_states import origin_of
 from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.control.watching.offsets import KnownOffsets
-from airflow_kconnect.control.watching.run_states import origin_of
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.run_records import CUT_OFF, ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.sink_topics import chosen_topics
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs

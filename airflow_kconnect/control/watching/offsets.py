@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.replay import is_of_replay
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.kafka.log_follower import LogFollower

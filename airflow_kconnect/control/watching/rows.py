@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.validation.dag_keys import GROUP_NAME
-from airflow_kconnect.control.runs import Dag, SchedulesRuns, TaskRun, TaskState
-from airflow_kconnect.control.watching.known import Known
-from airflow_kconnect.control.watching.run_states import (
+from airflow_kconnect.control.run_states import (
     RunState,
     as_ended,
     attention,
@@ -21,6 +19,8 @@ from airflow_kconnect.control.watching.run_states import (
     runs_in_connect,
     task_of,
 )
+from airflow_kconnect.control.runs import Dag, SchedulesRuns, TaskRun, TaskState
+from airflow_kconnect.control.watching.known import Known
 from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.run_records import RunRecord
 

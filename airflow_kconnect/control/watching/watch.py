@@ -23,6 +23,7 @@ from typing import Any
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.control.kinds import UNKNOWN, kind
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.run_states import task_of
 from airflow_kconnect.control.runs import DagTask, RemembersRuns, SchedulesRuns
 from airflow_kconnect.control.shown import shown
 from airflow_kconnect.control.watching.dead_letters import DeadLetters
@@ -30,7 +31,6 @@ from airflow_kconnect.control.watching.known import Known, group_of
 from airflow_kconnect.control.watching.lags import Lags, LagsFound
 from airflow_kconnect.control.watching.offsets import CommittedOffsets
 from airflow_kconnect.control.watching.rows import Scheduled, detail, row
-from airflow_kconnect.control.watching.run_states import task_of
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
@@ -13,9 +15,10 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
-from airflow_kconnect.converters.json_schema.defaults import default_of_json
+from airflow_kconnect.converters.json_schema.defaults import of_arrow
 from airflow_kconnect.converters.json_schema.documents import Documents, Subschema, shown
 from airflow_kconnect.converters.json_schema.parsing import Kind, Part, parse, properties, required
+from airflow_kconnect.converters.json_schema.read import reader
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 _LOG = logging.getLogger(__name__)
@@ -264,7 +267,7 @@ class ToConnect:
         if node is None:
             return None
         try:
-            return default_of_json(schema, node)
+            return of_arrow(schema, reader(schema)(json.loads(json.dumps(node), parse_float=Decimal)))
         except DataError as error:
             _LOG.warning("Ignoring invalid default of field %s: %s", ".".join(self._path), error)
             return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, SparkService, missing_package
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedError
+from airflow_kconnect.hooks.services.base import ServiceExtras, missing_package
 
 _REFUSALS = (
     *("ValidationException", "InvalidRequestException", "ConflictException", "ResourceNotFoundException"),
@@ -49,7 +49,7 @@ class JobRunExtras(AwsExtras):
         return f"{self.log_uri.rstrip('/')}/{folder}/" if self.log_uri else None
 
 
-class AwsService(SparkService):
+class AwsService(AskedService):
     """A service of AWS, asked by a hook of Airflow's provider."""
 
     package: ClassVar[str] = "apache-airflow-providers-amazon"
@@ -62,39 +62,6 @@ class AwsService(SparkService):
     @property
     def staging_conn_id(self) -> str | None:
         return super().staging_conn_id or str(self.extras.aws_conn_id)
-
-    def start(self, job: ServiceJob) -> str:
-        with self._errors():
-            return self._start(self._hook(), job)
-
-    def status(self, job_id: str) -> JobStatus:
-        try:
-            with self._errors():
-                return self._describe(self._hook(), job_id)
-        except RefusedByAwsError as error:
-            if error.code != self.unknown:
-                raise
-            return JobStatus("NOT_FOUND", JobOutcome.LOST, reason=f"{self.title} does not know it (any more)")
-
-    def end(self, job_id: str) -> None:
-        try:
-            with self._errors():
-                self._cancel(self._hook(), job_id)
-        except RefusedByAwsError:
-            if self.status(job_id).outcome is None:
-                raise
-
-    @abstractmethod
-    def _start(self, hook: Any, job: ServiceJob) -> str:
-        """Start a job; returns its id."""
-
-    @abstractmethod
-    def _describe(self, hook: Any, job_id: str) -> JobStatus:
-        """How a job is doing."""
-
-    @abstractmethod
-    def _cancel(self, hook: Any, job_id: str) -> None:
-        """Request the end of a job."""
 
     def _hook(self, **parameters: Any) -> Any:
         try:
@@ -122,24 +89,10 @@ class AwsService(SparkService):
             case aws.ClientError():
                 code = str(error.response.get("Error", {}).get("Code", ""))
                 if code in _REFUSALS:
-                    return RefusedByAwsError(f"{self.title} refuses: {in_one_line(error)}", code)
+                    return RefusedError(f"{self.title} refuses: {in_one_line(error)}", gone=code == self.unknown)
             case aws.ParamValidationError():
                 return ConfigError({"spark_conn_id": [" ".join(str(error).split())]})
             case aws.NoRegionError() | aws.NoCredentialsError() | aws.PartialCredentialsError() | aws.ProfileNotFound():
                 text = f"Airflow connection `{self.extras.aws_conn_id}`: {in_one_line(error)}"
                 return ConfigError({"aws_conn_id": [text]})
         return ClusterManagerUnavailableError(f"{self.title} does not answer: {in_one_line(error)}")
-
-
-class RefusedByAwsError(ConfigError):
-    """AWS refuses a request.
-
-    :param code: of its error.
-    """
-
-    def __init__(self, text: str, code: str) -> None:
-        self.code = code
-        super().__init__({"spark_conn_id": [text]})
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.errors["spark_conn_id"][0], self.code)

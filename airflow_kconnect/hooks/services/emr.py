@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.aws import AwsExtras, AwsService, RefusedByAwsError
+from airflow_kconnect.hooks.services.asked import RefusedError
+from airflow_kconnect.hooks.services.aws import AwsExtras, AwsService
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob
 
 _CLUSTER = re.compile(r"j-[0-9A-Z]+")
@@ -19,7 +20,6 @@ _OUTCOMES = {
     "CANCELLED": JobOutcome.KILLED,
     "INTERRUPTED": JobOutcome.KILLED,
 }
-_INVALID = "InvalidRequestException"
 
 
 class EmrExtras(AwsExtras):
@@ -40,7 +40,7 @@ class Emr(AwsService):
     scheme: ClassVar[str] = "emr"
     title: ClassVar[str] = "EMR"
     hook_class: ClassVar[str] = "EmrHook"
-    unknown: ClassVar[str] = _INVALID
+    unknown: ClassVar[str] = "InvalidRequestException"
     extras_class: ClassVar[type[ServiceExtras]] = EmrExtras
     extras: EmrExtras
 
@@ -49,7 +49,7 @@ class Emr(AwsService):
             text = f"names no cluster of EMR: emr://{self.address}, expected its id, such as emr://j-2AXXXXXXGAPLF"
             raise ConfigError({"spark_conn_id": [text]})
 
-    def _start(self, hook: Any, job: ServiceJob) -> str:
+    def _start(self, job: ServiceJob) -> str:
         from botocore.config import Config
 
         settings = {**job.properties(), "spark.yarn.submit.waitAppCompletion": "true"}
@@ -62,25 +62,25 @@ class Emr(AwsService):
         }
         role = self.extras.execution_role_arn
         # A step has no token by which EMR would recognise a request that is repeated because its answer was lost.
-        once = self._hook(config=hook.config.merge(Config(retries={"total_max_attempts": 1})))
+        once = self._hook(config=self._hook().config.merge(Config(retries={"total_max_attempts": 1})))
         answer = once.conn.add_job_flow_steps(
             JobFlowId=self.address, Steps=[step], **({"ExecutionRoleArn": role} if role else {})
         )
         return str(answer["StepIds"][0])
 
-    def _describe(self, hook: Any, job_id: str) -> JobStatus:
-        status = hook.conn.describe_step(ClusterId=self.address, StepId=job_id)["Step"]["Status"]
+    def _describe(self, job_id: str) -> JobStatus:
+        status = self._hook().conn.describe_step(ClusterId=self.address, StepId=job_id)["Step"]["Status"]
         state, failure = str(status["State"]), status.get("FailureDetails", {})
         changed = status.get("StateChangeReason", {}).get("Message")
         reason = ": ".join(text for text in (failure.get("Reason"), failure.get("Message")) if text) or changed or ""
         log = failure.get("LogFile") or f"{self.address}/steps/{job_id}/ in the log folder of the cluster"
         return JobStatus(state, _OUTCOMES.get(state), reason=reason, log=log)
 
-    def _cancel(self, hook: Any, job_id: str) -> None:
+    def _cancel(self, job_id: str) -> None:
         # An interrupt would reach command-runner.jar, not the driver that it has started.
-        answer = hook.conn.cancel_steps(
+        answer = self._hook().conn.cancel_steps(
             ClusterId=self.address, StepIds=[job_id], StepCancellationOption="TERMINATE_PROCESS"
         )
         for told in answer.get("CancelStepsInfoList", ()):
             if told["Status"] == "FAILED":
-                raise RefusedByAwsError(f"{self.title} refuses: {told.get('Reason')}", _INVALID)
+                raise RefusedError(f"{self.title} refuses: {told.get('Reason')}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
@@ -38,9 +38,9 @@ class EmrOnEks(AwsService):
             text = f"names no virtual cluster of EMR on EKS: emr-eks://{self.address}, expected its id"
             raise ConfigError({"spark_conn_id": [text]})
 
-    def _start(self, hook: Any, job: ServiceJob) -> str:
+    def _start(self, job: ServiceJob) -> str:
         submit = {"entryPoint": job.application, "entryPointArguments": list(job.arguments)}
-        answer = hook.conn.start_job_run(
+        answer = self._hook().conn.start_job_run(
             virtualClusterId=self.address,
             clientToken=job.request,
             executionRoleArn=self.extras.execution_role_arn,
@@ -52,14 +52,14 @@ class EmrOnEks(AwsService):
         )
         return str(answer["id"])
 
-    def _describe(self, hook: Any, job_id: str) -> JobStatus:
-        run = hook.conn.describe_job_run(virtualClusterId=self.address, id=job_id)["jobRun"]
+    def _describe(self, job_id: str) -> JobStatus:
+        run = self._hook().conn.describe_job_run(virtualClusterId=self.address, id=job_id)["jobRun"]
         state = str(run["state"])
         reason = ": ".join(str(run[key]) for key in ("failureReason", "stateDetails") if run.get(key))
         return JobStatus(state, _OUTCOMES.get(state), reason=reason, log=self._log(job_id))
 
-    def _cancel(self, hook: Any, job_id: str) -> None:
-        hook.conn.cancel_job_run(virtualClusterId=self.address, id=job_id)
+    def _cancel(self, job_id: str) -> None:
+        self._hook().conn.cancel_job_run(virtualClusterId=self.address, id=job_id)
 
     def _log(self, job_id: str) -> str:
         command = "aws emr-containers describe-job-run"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
@@ -29,12 +29,12 @@ class EmrServerless(AwsService):
             text = f"names no application of EMR Serverless: emr-serverless://{self.address}, expected its id"
             raise ConfigError({"spark_conn_id": [text]})
 
-    def _start(self, hook: Any, job: ServiceJob) -> str:
+    def _start(self, job: ServiceJob) -> str:
         properties = job.properties()
         if "spark.executorEnv.PYTHONSAFEPATH" in properties:
             properties.setdefault(f"{_DRIVER_ENVIRONMENT}PYTHONSAFEPATH", "1")
         submit = {"entryPoint": job.application, "entryPointArguments": list(job.arguments)}
-        answer = hook.conn.start_job_run(
+        answer = self._hook().conn.start_job_run(
             applicationId=self.address,
             clientToken=job.request,
             executionRoleArn=self.extras.execution_role_arn,
@@ -45,13 +45,13 @@ class EmrServerless(AwsService):
         )
         return str(answer["jobRunId"])
 
-    def _describe(self, hook: Any, job_id: str) -> JobStatus:
-        run = hook.conn.get_job_run(applicationId=self.address, jobRunId=job_id)["jobRun"]
+    def _describe(self, job_id: str) -> JobStatus:
+        run = self._hook().conn.get_job_run(applicationId=self.address, jobRunId=job_id)["jobRun"]
         state = str(run["state"])
         return JobStatus(state, _OUTCOMES.get(state), reason=str(run.get("stateDetails") or ""), log=self._log(job_id))
 
-    def _cancel(self, hook: Any, job_id: str) -> None:
-        hook.conn.cancel_job_run(applicationId=self.address, jobRunId=job_id)
+    def _cancel(self, job_id: str) -> None:
+        self._hook().conn.cancel_job_run(applicationId=self.address, jobRunId=job_id)
 
     def _log(self, job_id: str) -> str:
         command = "aws emr-serverless get-dashboard-for-job-run"

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 SERVICES = {
     "databricks": "airflow_kconnect.hooks.services.databricks.Databricks",
+    "dataproc": "airflow_kconnect.hooks.services.dataproc.DataprocCluster",
+    "dataproc-serverless": "airflow_kconnect.hooks.services.dataproc.DataprocBatches",
     "emr": "airflow_kconnect.hooks.services.emr.Emr",
     "emr-eks": "airflow_kconnect.hooks.services.emr_eks.EmrOnEks",
     "emr-serverless": "airflow_kconnect.hooks.services.emr_serverless.EmrServerless",
+    "livy": "airflow_kconnect.hooks.services.livy.Livy",
 }
 """Scheme of the connection's host -> class."""
 

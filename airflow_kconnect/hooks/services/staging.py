@@ -81,6 +81,7 @@ class Staging:
     def clear(self, run: str) -> None:
         """Remove the mailbox of a run."""
         self._remove(f"{_RUNS}/{run}/")
+        self._place.remove_folder(f"{_RUNS}/{run}")
 
     def _uri(self, name: str) -> str:
         return f"{self._address}/{name}"
@@ -99,6 +100,8 @@ class Staging:
         self._remove(f"{_RUNS}/", before_ms=int(time.time() * 1000) - _LEFT_MS)
 
     def _remove(self, prefix: str, before_ms: int | None = None) -> None:
-        for file in list(self._place.files(prefix)):
-            if before_ms is None or file.changed_ms < before_ms:
-                self._place.remove(file)
+        old = [file for file in self._place.files(prefix) if before_ms is None or file.changed_ms < before_ms]
+        for file in old:
+            self._place.remove(file)
+        for folder in {file.name.rpartition("/")[0] for file in old}:
+            self._place.remove_folder(folder)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.java.own_classes import own_jar

@@ -9,8 +9,8 @@ from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import coordinates_of
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.plugins.definitions import OFFSETS_S
 from airflow_kconnect.hosted.plugins.warm import PATIENCE_S, WARM

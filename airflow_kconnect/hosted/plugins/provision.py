@@ -8,8 +8,8 @@ from pathlib import Path
 
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import coordinates_of
 from airflow_kconnect.hosted.plugins.contents import write_services
 
 

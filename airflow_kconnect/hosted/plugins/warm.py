@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.java.gateway import JavaEnded
 from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.validation.oauth_keys import AWS, PREFIX, PROVIDER
+from airflow_kconnect.connect.worker.oauth_keys import AWS, PREFIX, PROVIDER
 from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text, unreachable
 
 _LIFE_S = 900

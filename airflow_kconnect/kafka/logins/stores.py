@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from airflow_kconnect.connect.validation.client_keys import store_type
+from airflow_kconnect.connect.worker.client_keys import store_type
 from airflow_kconnect.credentials.java_stores import JKS, PKCS12, Store
 
 

@@ -23,7 +23,7 @@ from airflow_kconnect.hooks.worker import Configurations, RegisteredConfigs, Tas
 from airflow_kconnect.operators.groups.outcome import masked_end
 from airflow_kconnect.operators.intervals import RunMode
 from airflow_kconnect.operators.jobs import run_id_of, spec_of
-from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC
+from airflow_kconnect.operators.reports.moved import DEAD_LETTER_TOPIC
 from airflow_kconnect.submit.folder import connector_files
 from airflow_kconnect.submit.group import checked_group, failed, not_started
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector

@@ -13,13 +13,13 @@ from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.group import MemberEnd
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError, connector_error
 from airflow_kconnect.hooks.masking import masked
+from airflow_kconnect.hooks.rendering import RendersConnectors
 from airflow_kconnect.hooks.variables import with_database_url
 from airflow_kconnect.hooks.worker import TaskWorker
 from airflow_kconnect.operators.groups.kept import KeptEnds
 from airflow_kconnect.operators.groups.members import Attempt, GivenConnectors, given_connectors, kind_of
 from airflow_kconnect.operators.groups.outcome import failures_of, group_error, log_lines, returned
 from airflow_kconnect.operators.jobs import ConnectorJobOperator
-from airflow_kconnect.operators.rendering import RendersConnectors
 from airflow_kconnect.operators.reports.assets import connector_alias, static_config, static_kind, topic_inlets
 from airflow_kconnect.operators.reports.events import add_group_facts, add_topic_events
 from airflow_kconnect.operators.reports.failures import leave_failures

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.topic_rules import check_topic_name
-from airflow_kconnect.operators.reports.lineage import kafka_namespace
+from airflow_kconnect.operators.reports.moved import kafka_namespace
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 

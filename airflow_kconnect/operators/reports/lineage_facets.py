@@ -1,4 +1,4 @@
-"""OpenLineage's classes, created from those of `lineage`; imported only when its provider asks for lineage."""
+"""OpenLineage's classes, created from what a run has moved; imported only when its provider asks for lineage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from airflow_kconnect.connect.connector.datasets import Dataset
-from airflow_kconnect.operators.reports.lineage import Moved
+from airflow_kconnect.operators.reports.moved import Moved
 
 RUN_FACET = "kconnect_run"
 SCHEMA = "urn:airflow-kconnect:openlineage:1-0-0:KConnectRunFacet"

@@ -10,8 +10,8 @@ from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.operators.jobs import ConnectorJobOperator
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
 from airflow_kconnect.operators.reports.assets import asset_server
-from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC
 from airflow_kconnect.operators.reports.metrics import report_metrics
+from airflow_kconnect.operators.reports.moved import DEAD_LETTER_TOPIC
 from airflow_kconnect.operators.reports.notifications import Callbacks, as_list, call, dead_letters, lag
 
 if TYPE_CHECKING:

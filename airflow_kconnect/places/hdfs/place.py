@@ -93,6 +93,10 @@ class HdfsPlace(FolderTree[Listed]):
         with self._named("remove", file.name):
             return self._hdfs.delete(_by_id(file)) or self.find(file.name) is None
 
+    def remove_folder(self, name: str) -> None:
+        with self._named("remove", name), contextlib.suppress(HdfsError):
+            self._hdfs.delete(self._base + name)
+
     def _remove(self, name: str) -> None:
         with self._named("remove", name):
             self._hdfs.delete(self._base + name)

@@ -14,13 +14,14 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_end import lag_of
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.settings import run_settings
-from airflow_kconnect.stores.sink_positions import SinkRecords, marked_topic
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
+from airflow_kconnect.stores.sink_positions import marked_topic
 
 # A run commits its positions whatever there is to read, since brokers forget offsets that were not committed for long,
 # by default for a week. So a connector is run if that was some hours ago.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from airflow_kconnect.connect.errors import OccupiedError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import fence

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
-from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, INSTALL, coordinates_errors, coordinates_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.plugin_keys import COORDINATES, INSTALL, coordinates_errors, coordinates_of
 from airflow_kconnect.hosted.plugins.coordinates import provide
 from airflow_kconnect.machine.java import find_java
 

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.interval import filtering
 from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.kafka.clients import ClientConfigs

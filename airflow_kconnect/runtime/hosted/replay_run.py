@@ -9,7 +9,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.interval import filtering
 from airflow_kconnect.hosted.java.gateway import HostGateway
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening

@@ -18,8 +18,8 @@ from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.override_policy import without_ignored_overrides
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.override_policy import without_ignored_overrides
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
 from airflow_kconnect.hosted.known import debezium, iceberg

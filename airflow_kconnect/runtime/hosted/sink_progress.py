@@ -8,7 +8,7 @@ from typing import Protocol
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import lag_of
 from airflow_kconnect.connect.sink_topics import chosen_topics
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin

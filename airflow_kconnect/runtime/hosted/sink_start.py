@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from airflow_kconnect.connect.hosting.replays import keeps_own_offsets
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import offset_reset, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS, consumer_key
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.bounds import Limits, Watch
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Statuses, TaskState
 from airflow_kconnect.hosted.worker.metrics import Counts

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from airflow_kconnect.runtime.process.handing_over import DONE, PARENT, STREAMS, WORKERS
 
-DAEMON = "airflow_kconnect.runtime.process.worker_daemon"
+DAEMON = "airflow_kconnect.runtime.worker_daemon"
 """The module that is the parent of Python workers."""
 
 # What Spark and its scripts set for their own processes; imports do not depend on it.

@@ -21,6 +21,7 @@ from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.phases import PhaseTimer
 from airflow_kconnect.runtime.process.plugin_modules import send_plugin_files
 from airflow_kconnect.runtime.process.progress import emit
+from airflow_kconnect.runtime.process.spark_errors import cause_of
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -49,8 +50,6 @@ def _started(options: Mapping[str, str], *, with_mllib: bool) -> SparkSession:
     from pyspark import SparkConf, SparkContext, __version__
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
-
-    from airflow_kconnect.runtime.spark_jobs import cause_of
 
     try:
         context = SparkContext.getOrCreate(SparkConf().setAll(list(options.items())))

@@ -16,9 +16,9 @@ from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.connect.row_counts import RowCount, soon
 from airflow_kconnect.runtime.bad_records import is_record_error
 from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.process.spark_errors import cause_of
 from airflow_kconnect.runtime.sink.passing import Passing
 from airflow_kconnect.runtime.sink.writer import uncounted
-from airflow_kconnect.runtime.spark_jobs import cause_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.sink_topics import (
     offset_reset,
     sink_group,
 )
-from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
+from airflow_kconnect.connect.worker.keys import internal_topics_of
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.settings import RunSettings

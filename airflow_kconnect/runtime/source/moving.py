@@ -12,7 +12,7 @@ from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError, FencedError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
+from airflow_kconnect.connect.worker.keys import internal_topics_of
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.runtime.conversion.encoding import batch_encodings, converter_of, encoded, whole_encodings
@@ -23,12 +23,13 @@ from airflow_kconnect.runtime.process.phases import PhaseTimer
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.source.collecting import collect_reports
 from airflow_kconnect.runtime.source.kinds import SourceKind
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.without_jvm import SplitMove
 from airflow_kconnect.runtime.source.work import Work
 from airflow_kconnect.runtime.source.writer import WriterSettings
-from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
+from airflow_kconnect.runtime.spark_jobs import observed
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Claim
 from airflow_kconnect.stores.offset_topic.view import OffsetView

@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.offset_changes.asking import AskClass
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets

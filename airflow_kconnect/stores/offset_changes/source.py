@@ -14,7 +14,7 @@ from airflow_kconnect.connect.hosting.keys import hosted_group
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord, OpenTransactionError

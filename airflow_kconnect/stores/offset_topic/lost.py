@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.stores.status_topic.records import TopicStatus

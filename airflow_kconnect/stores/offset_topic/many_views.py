@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from airflow_kconnect.kafka.log import LogRecord
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.offset_topic.view import OffsetView
-from airflow_kconnect.stores.sink_positions import SinkRecords
 
 
 @dataclass(frozen=True)

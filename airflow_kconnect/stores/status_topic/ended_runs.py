@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.status_topic.run_history import merged

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterable
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.records import (
     ConnectorKey,
     State,

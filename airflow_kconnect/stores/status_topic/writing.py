@@ -11,7 +11,7 @@ from typing import Any
 from confluent_kafka import KafkaError, Message, Producer
 
 from airflow_kconnect.connect.errors import ConnectError, first_line
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.errors import translate

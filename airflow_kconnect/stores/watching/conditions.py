@@ -6,7 +6,6 @@ Importing this module loads no Kafka client: DAG files import it.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +16,9 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.stores.watching.condition import Condition, Finding
 from airflow_kconnect.stores.watching.offset_order import reached
+from airflow_kconnect.stores.watching.slot import SlotCondition
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions, PartitionPosition, SinkPosition
@@ -25,33 +26,6 @@ if TYPE_CHECKING:
 # Details are reported for at most this many topics or partitions: XCom is not meant for thousands.
 _SHOWN = 20
 _STATES = ("STARTED", "PAUSED", "STOPPED")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check of a connector.
-
-    :param position: small, JSON: goes to XCom and into events.
-    """
-
-    met: bool
-    position: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Condition(ABC):
-    """A condition that is met or not; its fields are plain JSON data."""
-
-    kind: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ()
-    """Prefixes of the connector's keys that it needs besides those of its topics and Kafka clients."""
-
-    @abstractmethod
-    def look(self, connector: ConnectorPositions) -> Finding:
-        """Query Kafka. Blocks; called from threads.
-
-        :raises ConfigError: the condition can never be met. :raises RetriableError: the broker is unavailable.
-        """
 
 
 @dataclass(frozen=True)
@@ -232,7 +206,14 @@ class StateCondition(Condition):
 
 _CONDITIONS: dict[str, type[Condition]] = {
     condition.kind: condition
-    for condition in (LagCondition, SourceOffsetCondition, SinkOffsetCondition, TimestampCondition, StateCondition)
+    for condition in (
+        LagCondition,
+        SourceOffsetCondition,
+        SinkOffsetCondition,
+        TimestampCondition,
+        StateCondition,
+        SlotCondition,
+    )
 }
 
 
@@ -254,12 +235,9 @@ def condition_to_dict(condition: Condition) -> dict[str, Any]:
 
 def condition_from_dict(data: Mapping[str, Any], *others: type[Condition]) -> Condition:
     """The condition that was passed to `condition_to_dict`. :param others: kinds of conditions that are not ours."""
-    from airflow_kconnect.stores.watching.slot import SlotCondition  # which imports this module
-
     fields = dict(data)
     kind = fields.pop("kind")
-    elsewhere: tuple[type[Condition], ...] = (SlotCondition, *others)
-    return {**_CONDITIONS, **{other.kind: other for other in elsewhere}}[kind](**fields)
+    return {**_CONDITIONS, **{other.kind: other for other in others}}[kind](**fields)
 
 
 def _refuse_missing(connector: ConnectorPositions, position: SinkPosition) -> None:

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE, dead_letter_group, sink_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.shared import shared_kafka
 from airflow_kconnect.kafka.tail import SeenRecord, TopicTail

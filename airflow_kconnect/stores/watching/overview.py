@@ -10,12 +10,12 @@ from typing import Any
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.stores.offset_topic.records import sink_of
-from airflow_kconnect.stores.sink_positions import SinkRecords
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 

@@ -19,13 +19,13 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.shared import SharedKafka, shared_kafka
 from airflow_kconnect.stores.offset_topic.records import sink_of
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.offset_topic.view import OffsetView
-from airflow_kconnect.stores.sink_positions import SinkRecords
 from airflow_kconnect.stores.target_states import TargetState, decode_target_state, target_state_key
 from airflow_kconnect.stores.watching.looks import Look, Wanted
 

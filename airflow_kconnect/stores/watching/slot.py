@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
 from airflow_kconnect.connect.logins import login_refused
-from airflow_kconnect.stores.watching.conditions import Condition, Finding
+from airflow_kconnect.stores.watching.condition import Condition, Finding
 
 if TYPE_CHECKING:
     from psycopg import Connection

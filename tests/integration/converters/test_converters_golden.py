@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.validation.worker_keys import SIMPLE_HEADER_CONVERTER
+from airflow_kconnect.connect.worker.keys import SIMPLE_HEADER_CONVERTER
 from airflow_kconnect.converters.base import Converter, new_converter
 from tests.golden.deviations import CONVERTERS as DEVIATIONS
 

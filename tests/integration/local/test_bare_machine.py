@@ -128,9 +128,7 @@ def test_the_last_words_of_a_python_worker_are_in_the_error(folder: Path, kconne
     """It ends by a file in a relative folder of the Python path, which a safe path leaves as it is."""
     (folder / "library").mkdir()
     (folder / "library" / "sitecustomize.py").write_text(
-        "import sys\n"
-        "if 'airflow_kconnect.runtime.process.worker_daemon' in sys.orig_argv:\n"
-        "    raise SystemExit('no work')"
+        "import sys\nif 'airflow_kconnect.runtime.worker_daemon' in sys.orig_argv:\n    raise SystemExit('no work')"
     )
 
     error = kconnect_run(_lines(folder), PYTHONPATH=f"library{os.pathsep}{REPOSITORY}")["error"]

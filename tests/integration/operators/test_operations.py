@@ -20,7 +20,7 @@ from airflow_kconnect import (
     StopConnectorOperator,
 )
 from airflow_kconnect.connect.run import RunReport, RunSpec, event_line
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
 from airflow_kconnect.stores.status_topic.run_records import RunRecord, RunState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus

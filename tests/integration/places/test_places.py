@@ -212,6 +212,19 @@ class TestStaging:
 
 
 class TestRemove:
+    def test_an_empty_folder_is_removed(self, place: Place) -> None:
+        write(place, "t/a")
+        (file,) = place.files()
+        place.remove(file)
+        place.remove_folder("t")
+        write(place, "t")  # which is refused where a folder has the name
+        assert names(place) == ["t"]
+
+    def test_a_folder_with_a_file_stays(self, place: Place) -> None:
+        write(place, "t/a")
+        place.remove_folder("t")
+        assert names(place) == ["t/a"]
+
     def test_a_file_as_it_was_seen(self, place: Place) -> None:
         write(place, "t/a")
         (file,) = place.files()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import alter_offsets, reset_offsets
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.stores.config_topic.state import ConnectorState

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.target_states import TargetState, TargetStates, encode_target_state
 from airflow_kconnect.submit.group import not_started

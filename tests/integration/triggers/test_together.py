@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.kafka import admin, shared
-from airflow_kconnect.stores.watching.conditions import Condition, Finding
+from airflow_kconnect.stores.watching.condition import Condition, Finding
 from airflow_kconnect.stores.watching.positions import ConnectorPositions
 from airflow_kconnect.triggers.positions import ConnectorPositionTrigger
 from tests.support import unique

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import (
     validate_connector,
 )
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 
 class FakeSource(SourceConnector):

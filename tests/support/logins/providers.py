@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from airflow_kconnect.connect.token_provider import TokenProvider
-from airflow_kconnect.connect.validation.oauth_keys import GROUP
+from airflow_kconnect.connect.worker.oauth_keys import GROUP
 from airflow_kconnect.kafka.logins import callback
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.validation.client_keys import to_librdkafka
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.client_keys import to_librdkafka
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.settings import run_settings
 from benchmarks import settings

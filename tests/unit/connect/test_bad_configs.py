@@ -9,8 +9,8 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.settings import run_settings
 
 WORKER = {"bootstrap.servers": "localhost:9092"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control.kinds import kind, version
 from tests.support.connect.java_plugins import source_jar
 

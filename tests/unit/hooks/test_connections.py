@@ -10,7 +10,7 @@ from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hooks.connections import FIELDS, connection_worker_keys
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.provider_info import get_provider_info

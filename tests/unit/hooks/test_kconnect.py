@@ -11,7 +11,7 @@ from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect import KafkaConnectHook
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 

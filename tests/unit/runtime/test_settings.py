@@ -9,7 +9,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.settings import RunSettings, run_settings
 
 CONNECTOR = {"name": "fs", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t"}

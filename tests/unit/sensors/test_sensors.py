@@ -14,8 +14,8 @@ from airflow_kconnect.errors import ConnectorRetriableError
 from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
 from airflow_kconnect.sensors.states import ConnectorStateSensor
 from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.stores.watching.condition import Condition
 from airflow_kconnect.stores.watching.conditions import (
-    Condition,
     LagCondition,
     SinkOffsetCondition,
     SourceOffsetCondition,

@@ -10,7 +10,8 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.stores.offset_topic.records import TopicRead, offset_key, plan_key, sink_key, sink_of
-from airflow_kconnect.stores.sink_positions import SinkRecords, mark, marked_topic
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
+from airflow_kconnect.stores.sink_positions import mark, marked_topic
 
 OFFSETS = st.lists(st.one_of(st.none(), st.integers(0, 2**62)), max_size=5).map(tuple)
 

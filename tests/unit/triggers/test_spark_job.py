@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 import time
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from airflow.providers.common.compat.module_loading import import_string
@@ -67,6 +68,26 @@ class TestYarnApplication:
         assert event["status"] == status
         assert manager.asked == 7
         assert not manager.killed
+
+    @pytest.mark.parametrize(("every_s", "lines"), [(300, 2), (0, 4)])
+    def test_a_long_wait_gives_signs_of_life(
+        self,
+        connection: Any,
+        every_s: int,
+        lines: int,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        monkeypatch.setattr("airflow_kconnect.triggers.spark_job._SIGN_OF_LIFE_S", every_s)
+        with resource_manager("ACCEPTED", "RUNNING", "RUNNING", "RUNNING", "FINISHED/SUCCEEDED") as manager:
+            connection(manager)
+            trigger = _trigger()
+            trigger._log = cast(
+                "Any", logging.getLogger("kconnect.tests.trigger")
+            )  # Airflow's own does not reach caplog
+            with caplog.at_level("INFO"):
+                _event(trigger)
+        assert len([line for line in caplog.messages if line.startswith(f"Job {APPLICATION} is")]) == lines
 
     def test_reports_what_is_known_about_a_failure(self, connection: Any) -> None:
         with resource_manager("FINISHED/FAILED", diagnostics="User application exited with status 3") as manager:

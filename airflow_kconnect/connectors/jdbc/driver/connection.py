@@ -8,9 +8,9 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, first_line
 from airflow_kconnect.connect.logins import login_refused
-from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition, by_state
+from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 
 Row = tuple[str | None, ...]
 

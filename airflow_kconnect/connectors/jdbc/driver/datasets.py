@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from airflow_kconnect.connect.connector.datasets import Dataset
-from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 
 
 def datasets_of(url: str, tables: Iterable[str]) -> list[Dataset]:

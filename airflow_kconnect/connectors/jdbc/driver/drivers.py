@@ -12,7 +12,6 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidat
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connect.validation.jdbc_parameters import is_refused
-from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.driver.class_path import (
     ADDED,
     add_jar,
@@ -25,6 +24,7 @@ from airflow_kconnect.connectors.jdbc.driver.parameters import (
     is_remote_store,
 )
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
+from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES, database_of
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import find_java
 

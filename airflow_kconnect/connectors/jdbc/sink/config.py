@@ -18,10 +18,10 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, FAIL, SCHEMA_CHANGE, define_schema_change
-from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import Driver, define_driver_keys, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_name, zone_rule
+from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming
 from airflow_kconnect.connectors.visibility import ShownWith
 

@@ -11,10 +11,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, kind_of
 from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
 from airflow_kconnect.connectors.jdbc.source.offsets import to_instant

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.columns import Kind
 from airflow_kconnect.connectors.jdbc.source.misfits import CURE, misfit_of
 

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.connector.source import ResumePoint, Split
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
 from airflow_kconnect.connectors.jdbc.driver.connection import database_error
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.columns import finished
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect

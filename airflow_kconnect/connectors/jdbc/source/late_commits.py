@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.run_warnings import RunWarning
 
 if TYPE_CHECKING:
-    from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+    from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import PlanContext, Split
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 

@@ -9,10 +9,10 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.connectors.jdbc.databases.entry import Database
-from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_of, driver_properties
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
+from airflow_kconnect.connectors.jdbc.facts.entry import Database
+from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 from airflow_kconnect.connectors.jdbc.source.config import Mode
 
 _NO_BOUND = (

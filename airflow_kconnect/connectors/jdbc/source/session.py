@@ -14,11 +14,12 @@ from airflow_kconnect.connect.connector.source import Offset, PlanContext, Resum
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.drivers import use_driver
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source, find_sources
+from airflow_kconnect.connectors.jdbc.facts.registry import database_of
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_tables import find_sources
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.frames import Reader, resumable

@@ -9,8 +9,8 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidLi
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connectors.jdbc.databases.entry import Database
-from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES
+from airflow_kconnect.connectors.jdbc.facts.entry import Database
+from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 
 BUNDLES_KEY = "kconnect.iceberg.bundles"

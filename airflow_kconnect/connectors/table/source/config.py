@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidString, nullable
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
+from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs.keys import define_catalog_keys
 from airflow_kconnect.connectors.table.config import CATALOG, below, catalog_conf
 from airflow_kconnect.connectors.table.formats.plain.options import forbidden

@@ -23,7 +23,7 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS
+from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs.catalogs import use_catalog
 from airflow_kconnect.connectors.table.catalogs.keys import check_connections, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, below
@@ -44,7 +44,7 @@ from airflow_kconnect.connectors.table.source.offsets import offset_name, offset
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+    from airflow_kconnect.connect.worker.keys import WorkerConfig
     from airflow_kconnect.connectors.table.source.rows import SourceTable
 
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 1_000

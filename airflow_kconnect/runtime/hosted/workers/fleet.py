@@ -171,7 +171,7 @@ class Fleet:
     def _run(self, task: HostTask) -> None:
         from pyspark import __version__
 
-        from airflow_kconnect.runtime.spark_jobs import cause_of
+        from airflow_kconnect.runtime.process.spark_errors import cause_of
 
         try:
             context = self._session.spark.sparkContext

@@ -16,7 +16,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, RetriableError, in_one_line
 from airflow_kconnect.connect.hosting.inspection import hosted_class
 from airflow_kconnect.connect.java_plugins import JavaPlugin
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.control import Address, Call
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.jvm import HostJvm

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from airflow_kconnect.cli import app
 from airflow_kconnect.connect.positions_text import resume_command
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.records import Status
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique

@@ -17,7 +17,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.hosting.password_keys import password_keys
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control.configurations import InvalidConfigurationError, accepted
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.control.plugins import catalogue, java_catalogue

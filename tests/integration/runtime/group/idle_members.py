@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.group.member import Member
 from tests.support import unique
 

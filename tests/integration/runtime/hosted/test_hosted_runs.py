@@ -11,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.hosting.keys import hosted_group
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from airflow_kconnect.stores.status_topic.runs import RunStatuses

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from tests.support.kafka import read_all
 
 Config = Callable[..., dict[str, str]]

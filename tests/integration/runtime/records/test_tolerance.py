@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from airflow_kconnect.connect.errors import ConfigError, DataError, WarnedError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.runtime.process.session import LazySession

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.converters.protobuf.pool import message_class, message_type
 from airflow_kconnect.converters.protobuf.sources import compiled
 from airflow_kconnect.local.broker_files import worker_config

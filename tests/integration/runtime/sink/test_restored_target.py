@@ -17,7 +17,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from tests.integration.runtime.conftest import Run
 from tests.support import unique

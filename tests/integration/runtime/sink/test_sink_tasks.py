@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runtime.process.session import LazySession

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun

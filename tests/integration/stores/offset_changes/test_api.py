@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.stores import transactional_ids

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic import ended_runs
 from airflow_kconnect.stores.status_topic.ended_runs import EndedRun, tell_ended
 from airflow_kconnect.stores.status_topic.run_facts import RunFacts

@@ -12,7 +12,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.status_topic import run_history
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.status_topic.records import TRACE_MAX, ConnectorKey, State, Status, TaskKey
 from airflow_kconnect.stores.status_topic.runs import RunStatuses

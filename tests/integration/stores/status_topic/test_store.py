@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status, TaskKey, TopicStatus

@@ -9,7 +9,7 @@ import pytest
 from airflow_kconnect.connect.java_plugins.jars import open_jar
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
 from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from tests.support.connect.java_plugins import (
     CONNECT_FILE_JAR,
     FILE_SOURCE,

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.hosting.keys import hosted_group
 from airflow_kconnect.connect.hosting.replays import interval_problem
 from airflow_kconnect.connect.replay import check_dead_letters, check_replay
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 
 KAFKA = {"bootstrap.servers": "localhost:9092"}
 ACME = "org.acme.AcmeSourceConnector"

@@ -8,8 +8,8 @@ import pytest
 
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
-from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLICY, without_ignored_overrides
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.connect.worker.override_policy import ALLOWLIST, POLICY, without_ignored_overrides
 from tests.support.connect.java_plugins import source_jar
 
 ALL = {POLICY: "All"}

@@ -11,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.hidden import shown_as_known
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.dlt.loading import argument_of
 from airflow_kconnect.connectors.dlt.source import DltSourceConnector
 

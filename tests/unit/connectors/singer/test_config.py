@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import inspect_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.singer.settings import settings_of
 from airflow_kconnect.connectors.singer.source import SingerSourceConnector
 from tests.support.connectors.taps import Tap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.validation.worker_keys import TABLE_FORMATS, WorkerConfig
+from airflow_kconnect.connect.worker.keys import TABLE_FORMATS, WorkerConfig
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
 
 BASE = {"name": "lake", "connector.class": "SparkTableSink", "topics": "orders", "table.format": "iceberg"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,7 +9,6 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome
-from airflow_kconnect.hooks.services.aws import RefusedByAwsError
 from airflow_kconnect.hooks.services.base import SparkService
 from tests.support.http_server import HttpServer, http_server
 from tests.support.spark.aws import JOB, ROLE, open_at, refused
@@ -142,8 +140,3 @@ def test_a_role_that_is_none_is_an_error(server: HttpServer, connection: Any) ->
     with pytest.raises(ConfigError, match="executionRoleArn"):
         service.start(JOB)
     assert server.requests == []
-
-
-def test_a_refusal_can_be_pickled() -> None:
-    error = pickle.loads(pickle.dumps(RefusedByAwsError("no", "ValidationException")))  # noqa: S301
-    assert (str(error), error.code) == (str(RefusedByAwsError("no", "x")), "ValidationException")

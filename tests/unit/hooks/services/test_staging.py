@@ -78,6 +78,19 @@ def test_what_a_killed_worker_has_left_is_removed_after_a_day(staging: Staging, 
     assert _names(tmp_path) == ["runs/new/run.json", "runs/third/run.json"]
 
 
+def test_no_empty_folders_are_left(staging: Staging, spec: Path, tmp_path: Path) -> None:
+    """Each run would look into all of them."""
+    for run in ("taken", "cleared", "left"):
+        staging.put_run_spec(run, spec)
+    (runs := tmp_path / "staging" / "runs").joinpath("taken", "run.json").unlink()
+    before = time.time() - 25 * 3600
+    os.utime(runs / "left" / "run.json", (before, before))
+    staging.clear("taken")
+    staging.clear("cleared")
+    staging.put_run_spec("new", spec)
+    assert [path.name for path in runs.iterdir()] == ["new"]
+
+
 def test_an_address_that_is_none_is_an_error_of_the_connection() -> None:
     with pytest.raises(ConfigError, match=r"`spark_conn_id`: its staging folder kconnect: must be the absolute path"):
         Staging.of("kconnect", None)

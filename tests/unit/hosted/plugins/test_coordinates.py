@@ -11,7 +11,7 @@ from airflow_kconnect.connect.cache import cache_folder
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.coordinates import provide
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, find_java

@@ -15,7 +15,7 @@ from openlineage.client.serde import Serde
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line
-from airflow_kconnect.operators.reports.lineage import kafka_namespace
+from airflow_kconnect.operators.reports.moved import kafka_namespace
 from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
 from tests.support.spark.fake_spark import FakeSpark, printing
 

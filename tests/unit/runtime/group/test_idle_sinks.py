@@ -9,7 +9,8 @@ from airflow_kconnect.kafka.admin_answers import Bounds, Committed, Topic
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.runtime.group.idle_sinks import FRESH_MS, are_kept, at_ends
 from airflow_kconnect.stores.offset_topic.records import TopicRead, sink_key
-from airflow_kconnect.stores.sink_positions import SinkRecords, mark
+from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
+from airflow_kconnect.stores.sink_positions import mark
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 TOPICS = {"t": Topic(2, "id")}

@@ -20,7 +20,7 @@ from airflow_kconnect.runtime.process.early_workers import differ, start_early
 from airflow_kconnect.runtime.process.handing_over import PARENT, WORKERS
 from tests.support.spark.jobs import wait_gone
 
-_COMMAND = [sys.executable, "-m", "airflow_kconnect.runtime.process.worker_daemon"]
+_COMMAND = [sys.executable, "-m", "airflow_kconnect.runtime.worker_daemon"]
 # pytest changes it during a test.
 _SAME = {"PYTEST_CURRENT_TEST": "", "OMP_NUM_THREADS": "1"}
 _OF_SPARK = {"PYTHON_WORKER_FACTORY_SECRET": "s", "PYTHONUNBUFFERED": "YES", "SPARK_REUSE_WORKER": "1"}

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.kinds import PollKind
 from airflow_kconnect.stores.offset_topic.view import OffsetView

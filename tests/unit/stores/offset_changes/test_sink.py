@@ -13,7 +13,7 @@ import pytest
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 from airflow_kconnect.kafka.admin_answers import Topic
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets

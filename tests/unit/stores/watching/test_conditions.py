@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.stores.watching.condition import Condition
 from airflow_kconnect.stores.watching.conditions import (
-    Condition,
     LagCondition,
     SinkOffsetCondition,
     SourceOffsetCondition,

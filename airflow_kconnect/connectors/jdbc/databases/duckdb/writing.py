@@ -16,14 +16,14 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
-from airflow_kconnect.connectors.jdbc.databases.duckdb.conditions import by_kind, is_locked
 from airflow_kconnect.connectors.jdbc.databases.duckdb.members import has_empty_struct, members, schema_members
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.errors.duckdb import by_kind, is_locked
 from airflow_kconnect.connectors.jdbc.sink.config import AS_COLUMNS, INSERT, UPDATE
 from airflow_kconnect.connectors.jdbc.sink.definitions import MemberPath
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
 if TYPE_CHECKING:
     import duckdb

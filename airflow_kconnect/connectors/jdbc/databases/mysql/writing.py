@@ -18,15 +18,15 @@ from airflow_kconnect.connect.errors import (
     first_line,
 )
 from airflow_kconnect.connect.logins import login_refused
-from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import DUPLICATE, MISFIT, NULL, by_number
-from airflow_kconnect.connectors.jdbc.databases.mysql.facts import MYSQL
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.errors.mysql import DUPLICATE, MISFIT, NULL, by_number
+from airflow_kconnect.connectors.jdbc.facts.mysql import MYSQL
 from airflow_kconnect.connectors.jdbc.sink.config import UTC
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsLoader, RowsTarget
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

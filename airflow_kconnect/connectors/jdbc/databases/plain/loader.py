@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.errors import DataError, RefusedError
 from airflow_kconnect.connectors.jdbc.databases.plain.binding import Bind
 from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
+from airflow_kconnect.connectors.jdbc.databases.plain.tables import PlainTables
 from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPDATE
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
@@ -21,8 +22,6 @@ from airflow_kconnect.connectors.jdbc.sink.target import Loader
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget
 
 Row = Sequence[Any]
 
@@ -63,9 +62,9 @@ class _Rows:
 class PlainLoader(Loader):
     """Nothing is kept back."""
 
-    _target: PlainTarget
+    _target: PlainTables
 
-    def __init__(self, target: PlainTarget, connection: JdbcConnection) -> None:
+    def __init__(self, target: PlainTables, connection: JdbcConnection) -> None:
         super().__init__(target, connection)
         self._binds: dict[tuple[Table, int], Mapping[str, Bind]] = {}
         self._merged: set[tuple[Table, tuple[str, ...]]] = set()

@@ -15,8 +15,8 @@ from airflow_kconnect.connect.errors import (
 )
 from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition, by_state
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
 
 if TYPE_CHECKING:
     import psycopg

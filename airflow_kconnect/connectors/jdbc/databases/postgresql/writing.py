@@ -10,9 +10,9 @@ from airflow_kconnect.connect.connector.sink import BatchRenderer
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import translated
-from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.databases.postgresql.loader import LOCK_TIMEOUT, PostgresLoader
 from airflow_kconnect.connectors.jdbc.databases.postgresql.plain_rows import plain_rows
+from airflow_kconnect.connectors.jdbc.facts.postgresql import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.sink.config import AS_COLUMNS
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table

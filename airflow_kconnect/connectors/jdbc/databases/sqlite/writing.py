@@ -14,12 +14,12 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
-from airflow_kconnect.connectors.jdbc.databases.sqlite.conditions import by_result
+from airflow_kconnect.connectors.jdbc.facts.condition import Condition
+from airflow_kconnect.connectors.jdbc.facts.errors.sqlite import by_result
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsTarget
 from airflow_kconnect.connectors.jdbc.sink.target import Connection
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Account
 from airflow_kconnect.connectors.jdbc.driver.connection import Database as Connection
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, PATH, driver_of, use_driver

@@ -6,7 +6,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connectors.jdbc.databases.mysql import writing
-from airflow_kconnect.connectors.jdbc.databases.registry import target_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import target_of
 from airflow_kconnect.connectors.jdbc.sink.config import confluent_keys, settings_of
 from tests.support.databases.mariadb import MariaServer
 

@@ -7,7 +7,7 @@ import pytest
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import INT32_SCHEMA, OPTIONAL_STRING_SCHEMA, Shape, struct
-from airflow_kconnect.connectors.jdbc.databases.registry import target_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import target_of
 from airflow_kconnect.connectors.jdbc.sink.config import confluent_keys, settings_of
 from airflow_kconnect.connectors.jdbc.sink.layouts import layout_of
 from airflow_kconnect.connectors.jdbc.sink.writer import JdbcWriter

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.positions_text import positions_of, positions_request
 from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.test_interrupted_plans import ending_at

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from tests.support import unique

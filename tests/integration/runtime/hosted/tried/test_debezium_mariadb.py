@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.install import install
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.ports import LOOPBACK

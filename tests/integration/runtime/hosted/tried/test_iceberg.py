@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.hosting.keys import hosted_group
-from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
+from airflow_kconnect.connectors.jdbc.facts.postgresql import POSTGRESQL
 from tests.support import unique
 from tests.support.connect.iceberg import AWS, answers, current_metadata, iceberg_folder, ids
 from tests.support.connect.tried import example

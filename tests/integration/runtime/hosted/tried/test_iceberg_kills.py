@@ -19,7 +19,7 @@ import psutil
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
+from airflow_kconnect.connectors.jdbc.facts.postgresql import POSTGRESQL
 from tests.support import unique
 from tests.support.connect.hosted import hosted_jvms
 from tests.support.connect.iceberg import iceberg_folder, ids

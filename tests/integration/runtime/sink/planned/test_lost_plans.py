@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.positions_text import positions_of, positions_request
 from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets

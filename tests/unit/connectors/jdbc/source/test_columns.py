@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.source.columns import Granularity, Kind, kind_of, numeric_kind, schema_of
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, changes

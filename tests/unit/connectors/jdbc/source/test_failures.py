@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.columns import Granularity, Kind, reading_of
 from airflow_kconnect.connectors.jdbc.source.cursors import Cursor
 from airflow_kconnect.connectors.jdbc.source.failures import explained

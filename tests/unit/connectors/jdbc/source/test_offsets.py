@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Cursor, Position
 from airflow_kconnect.connectors.jdbc.source.offsets import (
     offset_of,

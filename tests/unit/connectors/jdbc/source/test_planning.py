@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector.source import PlanContext, Split
-from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
-from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Cursor, Position
 from airflow_kconnect.connectors.jdbc.source.planning import ALL, Pieces, Planner, Window, block_ranges
 from airflow_kconnect.connectors.jdbc.source.tables import Table

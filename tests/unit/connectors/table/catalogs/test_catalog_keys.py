@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.connector.base import SparkNeeds
-from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
+from airflow_kconnect.connectors.jdbc.facts.postgresql import POSTGRESQL
 from airflow_kconnect.connectors.table.catalogs.keys import BUNDLES, BUNDLES_KEY, bundles_of, patience_of, with_catalog
 
 

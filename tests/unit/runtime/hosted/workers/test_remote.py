@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.control import Address
 from airflow_kconnect.runtime.hosted.workers.remote import HostTask, plugin_of, use_log_without
 

@@ -1,0 +1,1 @@
+"""The configuration of a worker: what all connectors share, and what it lets them set."""

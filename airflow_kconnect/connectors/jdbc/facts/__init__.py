@@ -1,0 +1,1 @@
+"""What is known about databases without Spark and without their drivers."""

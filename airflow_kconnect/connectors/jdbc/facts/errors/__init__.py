@@ -1,0 +1,1 @@
+"""What errors mean in databases whose SQL states do not say it."""
