@@ -22,9 +22,10 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
 
 if TYPE_CHECKING:
+    from airflow_kconnect.conformance.bench import HarnessOf
     from airflow_kconnect.conformance.checks import Check
     from airflow_kconnect.conformance.findings import Finding, Verdict
-    from airflow_kconnect.conformance.lab import HarnessOf, Lab
+    from airflow_kconnect.conformance.lab import Lab
 
 _MAY = {"full_read": "at_least_once, by a full read: each run writes everything again"}
 _STYLES = {"passed": "green", "failed": "bold red", "does not apply": "dim"}

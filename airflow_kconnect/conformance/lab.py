@@ -7,51 +7,25 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from airflow_kconnect.conformance.bench import Bench, Reference
 from airflow_kconnect.conformance.findings import Guarantee
-from airflow_kconnect.conformance.harness import Arrived, Harness, SinkHarness, SourceHarness
-from airflow_kconnect.conformance.runs import Ended, Runs
-from airflow_kconnect.conformance.subject import Subject
-from airflow_kconnect.conformance.topics import Topics, name_of_trial
+from airflow_kconnect.conformance.harness import SinkHarness, SourceHarness
+from airflow_kconnect.conformance.topics import name_of_trial
 from airflow_kconnect.conformance.trials import RECORDS, SinkTrial, SourceTrial, Trial
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, in_one_line
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-
-HarnessOf = Callable[[Path, str], Harness]
 
 
-@dataclass
-class Lab:
-    """What all checks of a connector share.
-
-    :param new_harness: makes the harness of a check. :param folder: for all files. :param seed: of random kills.
-    """
-
-    subject: Subject
-    new_harness: HarnessOf
-    worker: Mapping[str, str]
-    folder: Path
-    seed: int = 0
-
-    @cached_property
-    def topics(self) -> Topics:
-        """The Kafka side."""
-        return Topics(self.worker)
-
-    @cached_property
-    def runs(self) -> Runs:
-        """Starts runs."""
-        return Runs(self.subject, self.worker, self.folder)
+class Lab(Bench):
+    """Makes the trials of a connector, and knows what its undisturbed runs do."""
 
     @contextmanager
     def trial(self, count: int = RECORDS, *, counted: bool = True) -> Iterator[Trial]:
@@ -78,16 +52,6 @@ class Lab:
             with suppress(ConnectError):
                 self.topics.remove(name)
             shutil.rmtree(folder, ignore_errors=True)
-
-    @property
-    def is_sink(self) -> bool:
-        """Whether the connector reads from Kafka."""
-        return issubclass(self.subject.connector, SinkConnector)
-
-    @cached_property
-    def resolver(self) -> ConfigResolver:
-        """Looks up variables of configurations, and hides their values."""
-        return ConfigResolver.from_worker(self.worker)
 
     @cached_property
     def claims(self) -> Guarantee:
@@ -137,29 +101,6 @@ class Lab:
     def dice(self, check: str) -> random.Random:
         """The random choices of a check."""
         return random.Random(f"{self.seed} {check}")
-
-
-@dataclass(frozen=True)
-class Reference:
-    """An undisturbed run of a source.
-
-    :param arrived: the identities of its records. :param topic: that of its harness. :param topics: all it wrote to.
-    :param took_s: from the start of its process to its end.
-    :param expected: the values that the harness expects.
-    """
-
-    ended: Ended
-    records: Sequence[Arrived]
-    arrived: Counter[str]
-    topic: str
-    topics: frozenset[str]
-    took_s: float
-    expected: Sequence[Any] | None
-
-    @property
-    def duration_s(self) -> float:
-        """How long it took, from its first phase on."""
-        return float(self.ended.report["durations_s"]["total"]) if self.ended.report else 0.0
 
 
 def _claimed(connector: type[Connector], props: dict[str, str]) -> Guarantee:

@@ -6,8 +6,9 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from airflow_kconnect.conformance.bench import Bench
 from airflow_kconnect.conformance.findings import Broken, Difference, DoesNotApply, Guarantee, Passed
 from airflow_kconnect.conformance.harness import (
     Arrived,
@@ -24,9 +25,6 @@ from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.run import EXIT_OK
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE
 
-if TYPE_CHECKING:
-    from airflow_kconnect.conformance.lab import Lab
-
 RECORDS = 10
 """How many records a check adds to the source, or to the topic of a sink."""
 MAX_RECORDS = "kconnect.max.records"
@@ -42,7 +40,7 @@ Message = tuple[bytes | None, bytes | None]
 class Trial(ABC):
     """A connector under test."""
 
-    def __init__(self, lab: Lab, harness: Harness, name: str) -> None:
+    def __init__(self, lab: Bench, harness: Harness, name: str) -> None:
         self.lab, self.harness, self.name = lab, harness, name
         self.added = 0
         own = {"name": name, "connector.class": lab.subject.name}
@@ -112,7 +110,7 @@ class Trial(ABC):
 class SourceTrial(Trial):
     """A source under test."""
 
-    def __init__(self, lab: Lab, harness: Harness, name: str) -> None:
+    def __init__(self, lab: Bench, harness: Harness, name: str) -> None:
         super().__init__(lab, harness, name)
         assert isinstance(harness, SourceHarness)
         self.source = harness
@@ -155,7 +153,7 @@ class SinkTrial(Trial):
     `knows_texts`: whether what has arrived was looked at with its texts; else the harness gives numbers alone.
     """
 
-    def __init__(self, lab: Lab, harness: Harness, name: str) -> None:
+    def __init__(self, lab: Bench, harness: Harness, name: str) -> None:
         assert isinstance(harness, SinkHarness)
         self.sink = harness
         super().__init__(lab, harness, name)

@@ -26,7 +26,10 @@ SESSION_CONF = {
 """Settings that a session needs for the converters to behave as Connect's."""
 
 MAX_PRECISION = 38
-_LOGICAL_TYPES = {
+DEPTH_MAX = 16
+SCHEMAS_MAX = 5_000
+"""How deep schemas may nest, and how many may be in one: Spark's plans cannot hold more columns."""
+LOGICAL_TYPES = {
     DECIMAL: SchemaType.BYTES,
     DATE: SchemaType.INT32,
     TIME: SchemaType.INT32,
@@ -34,14 +37,17 @@ _LOGICAL_TYPES = {
 }
 
 
+INTEGER_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
+
+
 def logical_name(schema: ConnectSchema) -> str | None:
     """Name of a schema's logical type in Connect (Decimal, Date, Time, Timestamp), or None."""
-    return schema.name if _LOGICAL_TYPES.get(schema.name or "") is schema.type else None
+    return schema.name if LOGICAL_TYPES.get(schema.name or "") is schema.type else None
 
 
 def is_misnamed(schema: ConnectSchema) -> bool:
     """Whether a schema has the name of a logical type but not its type: possible after a transformation."""
-    return schema.name in _LOGICAL_TYPES and logical_name(schema) is None
+    return schema.name in LOGICAL_TYPES and logical_name(schema) is None
 
 
 def decimal_scale(schema: ConnectSchema) -> int:
@@ -55,6 +61,12 @@ def decimal_scale(schema: ConnectSchema) -> int:
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) > MAX_PRECISION:
         raise DataError(f"Invalid scale of a Decimal schema: {text}, expected 0 to {MAX_PRECISION}")
     return int(text)
+
+
+def has_map(schema: ConnectSchema) -> bool:
+    """Whether there is a map in data of a schema: Spark has no maps with such keys."""
+    inner = [field.schema for field in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
+    return schema.type is SchemaType.MAP or any(map(has_map, inner))
 
 
 def spark_type(schema: ConnectSchema | None) -> spark.DataType:

@@ -7,7 +7,6 @@ import json
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +17,13 @@ from airflow_kconnect.demo import tables
 from airflow_kconnect.demo.airflow import Airflow
 from airflow_kconnect.demo.folder import DemoFolder
 from airflow_kconnect.demo.narrator import Narrator
-from airflow_kconnect.demo.pipelines import FilePipeline, Pipeline, TablePipeline
+from airflow_kconnect.demo.pipelines import FilePipeline, Pipeline, Run, TablePipeline
 from airflow_kconnect.local.broker import KAFKA, EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.submit.operations import show_offsets
 from airflow_kconnect.submit.spark import find_spark_submit
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a DAG.
-
-    :param added: what was added to the input before it.
-    :param seconds: how long the run took.
-    :param reports: task -> its report.
-    """
-
-    dag_id: str
-    added: str
-    seconds: float
-    reports: dict[str, dict[str, Any]]
 
 
 class Demo:

@@ -1,4 +1,4 @@
-"""The demo's pipelines: their input, in two parts, and the expected output."""
+"""The demo's pipelines: their input, in two parts, their runs, and the expected output."""
 
 from __future__ import annotations
 
@@ -29,6 +29,21 @@ class Answer:
     columns: Sequence[str]
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
     hint: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a DAG.
+
+    :param added: what was added to the input before it.
+    :param seconds: how long the run took.
+    :param reports: task -> its report.
+    """
+
+    dag_id: str
+    added: str
+    seconds: float
+    reports: dict[str, dict[str, Any]]
 
 
 class Pipeline(ABC):

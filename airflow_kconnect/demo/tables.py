@@ -9,17 +9,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.demo.folder import DemoFolder
-from airflow_kconnect.demo.pipelines import Answer, Pipeline
-
-if TYPE_CHECKING:
-    from airflow_kconnect.demo.demo import Run
+from airflow_kconnect.demo.pipelines import Answer, Pipeline, Run
 
 _DOCS = "https://github.com/airflow-kconnect/airflow_kconnect/tree/main/docs"
 

@@ -115,10 +115,11 @@ class ClientConfigs:
         java = worker_client_keys(self._worker, client) | client_overrides(self._overrides, client)
         prefix = f"{client}."
         own = to_librdkafka(java, prefix) | from_stores(java, prefix)
-        tokens = token_config(self._worker)
-        if mechanism_of(own) != OAUTHBEARER:  # it would wait for a token for which it never asks
-            tokens.pop("oauth_cb", None)
-        return defaults | tokens | own
+        config = defaults | token_config(self._worker) | own
+        is_sasl = str(config.get("security.protocol", "")).upper().startswith("SASL_")
+        if not is_sasl or mechanism_of(own) != OAUTHBEARER:  # it would wait for a token for which it never asks
+            config.pop("oauth_cb", None)
+        return config
 
     @property
     def patience_s(self) -> float:

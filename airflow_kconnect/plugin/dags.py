@@ -18,6 +18,7 @@ from sqlalchemy import select, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
 from airflow_kconnect.control.runs import Dag, TaskRun, TaskState
+from airflow_kconnect.plugin.stored import epoch_ms
 
 log = logging.getLogger(__name__)
 
@@ -157,8 +158,3 @@ def _task_state(state: Any, end: Any) -> TaskState:
 def _parts(keys: Collection[K]) -> list[list[K]]:
     every = sorted(keys)  # type: ignore[type-var]
     return [every[at : at + _AT_ONCE] for at in range(0, len(every), _AT_ONCE)]
-
-
-def epoch_ms(moment: Any) -> int | None:
-    """A moment of Airflow's database."""
-    return None if moment is None else int(moment.timestamp() * 1000)

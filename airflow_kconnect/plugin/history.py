@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -14,7 +13,8 @@ from airflow.utils.state import TaskInstanceState
 from sqlalchemy import and_, or_, select
 
 from airflow_kconnect.control.runs import DagTask, TaskRun
-from airflow_kconnect.plugin.dags import ScheduledRuns, epoch_ms
+from airflow_kconnect.plugin.dags import ScheduledRuns
+from airflow_kconnect.plugin.stored import epoch_ms, xcom_value
 
 GROUP_OPERATOR = "KafkaConnectorGroupOperator"
 
@@ -91,17 +91,9 @@ def _reports(task: DagTask, run_ids: list[str], session: Any) -> dict[str, Mappi
             XComModel.key == XCOM_RETURN_KEY,
         )
     )
-    parsed = {run_id: _parsed(value) for run_id, value in rows}
+    parsed = {run_id: xcom_value(value) for run_id, value in rows}
     return {
         run_id: report
         for run_id, report in parsed.items()
         if isinstance(report, dict) and isinstance(report.get("records"), dict)
     }
-
-
-def _parsed(value: Any) -> Any:
-    """What an XCom holds; None if it is a text of a backend of the installation's own."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 from airflow.models.dagrun import DagRun
@@ -15,6 +14,7 @@ from sqlalchemy import select
 
 from airflow_kconnect.operators.reports.failures import FAILURE
 from airflow_kconnect.plugin.security import check_reports
+from airflow_kconnect.plugin.stored import epoch_ms, xcom_value
 from airflow_kconnect.rest.threads import ThreadRoute
 
 # Classes of users' own are found by what they have left.
@@ -59,7 +59,7 @@ def _left(dag: str, run: str, session: Any) -> dict[tuple[str, int], dict[str, A
     of_run = (XComModel.dag_id == dag, XComModel.run_id == run, XComModel.key.in_((XCOM_RETURN_KEY, FAILURE)))
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for task_id, map_index, key, value in session.execute(select(*columns).where(*of_run)):
-        found.setdefault((task_id, map_index), {})[key] = _parsed(value)
+        found.setdefault((task_id, map_index), {})[key] = xcom_value(value)
     return found
 
 
@@ -101,8 +101,8 @@ def _entry(task: TaskInstance, report: Any, failure: dict[str, Any] | None) -> d
         "try_number": task.try_number,
         "operator": task.operator,
         "state": None if task.state is None else str(task.state),
-        "start_ms": _ms(task.start_date),
-        "end_ms": _ms(task.end_date),
+        "start_ms": epoch_ms(task.start_date),
+        "end_ms": epoch_ms(task.end_date),
         "report": _report(report),
         "failure": failure,
         "more": 0,
@@ -115,15 +115,3 @@ def _report(value: Any) -> dict[str, Any] | None:
         return None
     lists = {key: list(value.get(key) or ()) for key in _LISTS}
     return {**value, **{key: each[:_MOST] for key, each in lists.items()}, "partitions": len(lists["offsets"])}
-
-
-def _parsed(value: Any) -> Any:
-    """What an XCom holds; None if it is a text of a backend of the installation's own."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
-
-
-def _ms(moment: Any) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)

@@ -68,7 +68,7 @@ def encode_indexes(indexes: Iterable[int]) -> bytes:
     given = list(indexes)
     if given == [0]:
         return b"\x00"
-    return b"".join(_varint(number) for number in (len(given), *given))
+    return b"".join(varint(number) for number in (len(given), *given))
 
 
 def decode_indexes(payload: bytes) -> tuple[tuple[int, ...], int]:
@@ -91,7 +91,7 @@ def decode_indexes(payload: bytes) -> tuple[tuple[int, ...], int]:
 
 def encode_index(index: int) -> bytes:
     """The number of a Protobuf message type with AWS Glue: a varint."""
-    return _plain_varint(index)
+    return unsigned_varint(index)
 
 
 def decode_index(payload: bytes) -> tuple[int, int]:
@@ -102,17 +102,18 @@ def decode_index(payload: bytes) -> tuple[int, int]:
     return next(_plain_varints(payload))
 
 
-def _varint(number: int) -> bytes:
-    return _plain_varint((number << 1) ^ (number >> 63))
+def varint(number: int) -> bytes:
+    """A zig-zag varint, such as Avro's int and long."""
+    return unsigned_varint((number << 1) ^ (number >> 63))
 
 
-def _plain_varint(rest: int) -> bytes:
-    out = bytearray()
-    while rest > 0x7F:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    out.append(rest)
-    return bytes(out)
+def unsigned_varint(number: int) -> bytes:
+    """A number that is not negative: seven bits a byte, the lowest first."""
+    data = bytearray()
+    while number > 0x7F:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*data, number])
 
 
 def _varints(data: bytes) -> Iterator[tuple[int, int]]:

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_file import flat_content, read_connector_file
+from airflow_kconnect.connect.validation.connector_file import flat_content, read_connector_file, wrong_file
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
@@ -21,7 +20,7 @@ def load_yaml_file(path: Path) -> dict[str, Any]:
     try:
         import yaml
     except ImportError:
-        raise _wrong(path, "is YAML, which needs PyYAML: pip install PyYAML, or write JSON") from None
+        raise wrong_file(path, "is YAML, which needs PyYAML: pip install PyYAML, or write JSON") from None
     try:
         # This loader converts no words to other types: no dates, no `on` for true.
         node = yaml.compose(read_connector_file(path), Loader=yaml.BaseLoader)
@@ -32,7 +31,7 @@ def load_yaml_file(path: Path) -> dict[str, Any]:
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         # A quoted part may be a value, such as a password that begins with an asterisk.
         problem = re.sub(r" '(?!<)[^']*'", "", getattr(error, "problem", None) or "malformed")
-        raise _wrong(path, f"is not YAML: {problem}{where}") from None
+        raise wrong_file(path, f"is not YAML: {problem}{where}") from None
     return dict(flat_content(path, content))
 
 
@@ -41,10 +40,6 @@ def _refuse_repeated(path: Path, node: Any) -> None:
     keys = [key.value for key, _ in pairs]
     for key in keys:
         if keys.count(key) > 1:
-            raise _wrong(path, f"has the key `{key}` twice; which value counts is not defined, so remove one")
+            raise wrong_file(path, f"has the key `{key}` twice; which value counts is not defined, so remove one")
     for _, value in pairs:
         _refuse_repeated(path, value)
-
-
-def _wrong(path: Path, message: str) -> ConfigError:
-    return ConfigError({str(path): [f"the file {message}"]})

@@ -127,10 +127,10 @@ class SparkJobTrigger(BaseTrigger):
         return {"status": status, "job_id": self.job_id, "message": message}
 
 
-class YarnApplicationTrigger(SparkJobTrigger):
-    """Waits for a YARN application, through the ResourceManager's REST API.
+class _ConnectionTrigger(SparkJobTrigger):
+    """Whose cluster manager is reached by an Airflow connection.
 
-    :param conn_id: Spark connection whose extra names the ResourceManager.
+    :param conn_id: that Spark connection.
     """
 
     def __init__(self, *, conn_id: str, **kwargs: Any) -> None:
@@ -141,25 +141,17 @@ class YarnApplicationTrigger(SparkJobTrigger):
         """Class and parameters, with the connection as its id."""
         path, facts = super().serialize()
         return path, {**facts, "conn_id": self.conn_id}
+
+
+class YarnApplicationTrigger(_ConnectionTrigger):
+    """Waits for a YARN application, through the ResourceManager's REST API: the connection's extra names it."""
 
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
         return await YarnResourceManager.of_connection(self.conn_id)
 
 
-class ServiceJobTrigger(SparkJobTrigger):
-    """Waits for a job on a service, such as EMR Serverless.
-
-    :param conn_id: Spark connection that names the service.
-    """
-
-    def __init__(self, *, conn_id: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.conn_id = conn_id
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Class and parameters, with the connection as its id."""
-        path, facts = super().serialize()
-        return path, {**facts, "conn_id": self.conn_id}
+class ServiceJobTrigger(_ConnectionTrigger):
+    """Waits for a job on a service, such as EMR Serverless, which the connection names."""
 
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
         connection = await BaseHook.aget_connection(self.conn_id)

@@ -91,7 +91,7 @@ class MongoSinkTask(SinkTask):
                     collection.bulk_write([write for _, write in writes], ordered=True)
                 return
             except BulkWriteError as error:
-                if not error.details["writeErrors"]:
+                if error.details["writeConcernErrors"] or not error.details["writeErrors"]:
                     raise RetriableError(f"MongoDB has not confirmed all writes: {error.details}") from error
                 failed = error.details["writeErrors"][0]
                 if failed["code"] in TRANSIENT:

@@ -37,7 +37,7 @@ from airflow_kconnect.sdk import (
 URL, USER, PASSWORD = "connection.url", "connection.username", "connection.password"
 REQUEST_BYTES = 5 << 20
 ID_MAX_BYTES = 512
-CONFLICT, TOO_MANY, FAILS = 409, 429, 500
+BAD_REQUEST, CONFLICT = 400, 409
 
 log = logging.getLogger("kconnect.sink")
 
@@ -109,14 +109,14 @@ class OpenSearchSinkTask(SinkTask):
     def _is_old(self, record: SinkRecord, result: Mapping[str, Any]) -> bool:
         """Whether there was a conflict: the index has this record, or a newer one. What it refuses is reported.
 
-        :raises RetriableError: the index is busy; all records are put again later.
+        :raises RetriableError: the index is busy, read-only or missing; all records are put again later.
         """
         status, problem = result["status"], result.get("error")
         if problem is None or status == CONFLICT:
             return problem is not None
         text = f"{status} {problem['type']}: {problem['reason']}"
-        if status == TOO_MANY or status >= FAILS:
-            raise RetriableError(f"{result.get('_index')} is unavailable: {text}")
+        if status != BAD_REQUEST:
+            raise RetriableError(f"index {result.get('_index')} cannot be written: {text}")
         self.context.report(record, RefusedError(text))
         return False
 

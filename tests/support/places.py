@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from airflow_kconnect.places.base import Place
-from airflow_kconnect.places.s3.uploads import S3Staging
+from airflow_kconnect.places.s3.staging import S3Staging
 
 TEXT = b"0123456789"
 _PART = 5 * 1024 * 1024

@@ -28,9 +28,11 @@ def test_every_page_is_in_the_menu_once() -> None:
 
 
 def test_guides_are_in_groups_that_can_be_looked_over() -> None:
-    use = CONFIG.partition("  - Use:\n")[2].partition("\n  - ")[0]
+    use = CONFIG.partition("  - Guides:\n")[2].partition("\n  - ")[0]
     groups = re.findall(r"^      - (.+):\n((?:          - .*\n?)+)", use, re.MULTILINE)
-    assert [name for name, _ in groups] == ["Run", "Configure", "Run Java connectors", "Clusters and stores", "Operate"]
+    assert [name for name, _ in groups] == [
+        *("Run", "Configure", "Run Java connectors", "Clusters and stores", "Operate", "Write your own")
+    ]
     assert all(pages.count("\n") <= 12 for _, pages in groups) and "      - guides/" not in use.replace(" " * 10, "")
 
 

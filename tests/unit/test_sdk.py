@@ -12,7 +12,8 @@ import pytest
 from airflow_kconnect import sdk
 from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
-GUIDES = [REPOSITORY / "docs" / name for name in ("writing-connectors.md", "guides/own-transformations.md")]
+_PAGES = ("writing-connectors.md", "connector-classes.md", "guides/own-transformations.md")
+GUIDES = [REPOSITORY / "docs" / name for name in _PAGES]
 PUBLIC = {"airflow_kconnect", "airflow_kconnect.sdk", "airflow_kconnect.testing"}
 HEAVY = ("airflow", "pyspark", "confluent_kafka", "pyarrow", "pandas")
 BLOCKS = [block for guide in GUIDES for block in blocks(guide) if block.info == "python"]
@@ -49,7 +50,7 @@ def test_importing_it_imports_neither_airflow_nor_spark() -> None:
     assert ran.stdout.strip() == "[]"
 
 
-def test_both_guides_have_code() -> None:
+def test_all_guides_have_code() -> None:
     assert {block.page for block in BLOCKS} == set(GUIDES)
 
 

@@ -77,10 +77,11 @@ def _with_options(
 
 def _chosen(context: typer.Context, options: dict[str, Any]) -> Target:
     """Only what was typed: values from the environment count as the environment."""
-    typed = {name: value for name, value in options.items() if _is_typed(context, name)}
+    typed = {name: value for name, value in options.items() if is_typed(context, name)}
     return chosen(typed.get("server"), typed.get("profile"), typed.get("worker"), typed.get("bootstrap_servers"))
 
 
-def _is_typed(context: typer.Context, name: str) -> bool:
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Whether an option was on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

@@ -61,12 +61,9 @@ def _topics(context: typer.Context) -> list[str]:
 
 
 def _typed(context: typer.Context) -> dict[str, Any]:
-    return {name: context.params.get(name) for name in _OPTIONS if _is_typed(context, name)}
+    from airflow_kconnect.cli.connectors.command import is_typed
 
-
-def _is_typed(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+    return {name: context.params.get(name) for name in _OPTIONS if is_typed(context, name)}
 
 
 class _Silence:

@@ -147,12 +147,14 @@ class SinkRequests:
     :param timeout_ms: when it wants to be called again; 0: it does not say.
     :param offsets: where it wants to be put records from.
     :param commit: whether `SinkTask.pre_commit` should be called before its time.
+    :param failure: why the run must end, although the task may have caught this error.
     """
 
     paused: set[TopicPartition] = field(default_factory=set)
     timeout_ms: int = 0
     offsets: dict[TopicPartition, int] = field(default_factory=dict)
     commit: bool = False
+    failure: DataError | None = None
 
 
 @dataclass(frozen=True)
@@ -174,14 +176,15 @@ class SinkTaskContext:
     def report(self, record: SinkRecord, error: Exception) -> None:
         """Set aside a record of the current `SinkTask.put` that cannot be written, see `ErrantRecordReporter.report`.
 
-        :raises DataError: ``errors.tolerance`` is ``none``, or there is no reporter: it ends the run and names the
-            record.
+        :raises DataError: ``errors.tolerance`` is ``none``, or there is no reporter: it ends the run, even if the task
+            catches it, and names the record.
         """
         if self.errant_record_reporter is None:
             text = str(error) if isinstance(error, ConnectError) else named(error)
             cure = "`errors.tolerance` all with `errors.deadletterqueue.topic.name` sets such records aside"
             place = f"{record.read_topic}-{record.partition}@{record.kafka_offset}"
-            raise DataError(f"bad record at {place}: {text}. {cure}") from error
+            self.requests.failure = DataError(f"bad record at {place}: {text}. {cure}")
+            raise self.requests.failure from error
         self.errant_record_reporter.report(record, error)
 
     def pause(self, *partitions: TopicPartition) -> None:

@@ -41,17 +41,17 @@ def read_connector_file(path: Path) -> str:
     :raises ConfigError: it cannot be read, or is not UTF-8.
     """
     if path.is_dir():
-        raise _wrong(path, "is a directory; name the file of one connector")
+        raise wrong_file(path, "is a directory; name the file of one connector")
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise _wrong(path, "does not exist") from None
+        raise wrong_file(path, "does not exist") from None
     except UnicodeDecodeError as error:
-        raise _wrong(path, f"is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise wrong_file(path, f"is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except OSError as error:
-        raise _wrong(path, f"cannot be read: {error.strerror}") from None
+        raise wrong_file(path, f"cannot be read: {error.strerror}") from None
     if text.startswith("\ufeff"):
-        raise _wrong(path, "begins with a byte order mark (BOM); save it as UTF-8 without BOM")
+        raise wrong_file(path, "begins with a byte order mark (BOM); save it as UTF-8 without BOM")
     return text
 
 
@@ -66,9 +66,9 @@ def _from_json(path: Path, text: str) -> dict[str, str]:
         content = json.loads(text, object_pairs_hook=lambda pairs: _unique(path, pairs))
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise _wrong(path, f"is not JSON: {error.msg} at {where}") from None
+        raise wrong_file(path, f"is not JSON: {error.msg} at {where}") from None
     except RecursionError:
-        raise _wrong(path, "is not a connector configuration: it is nested too deeply") from None
+        raise wrong_file(path, "is not a connector configuration: it is nested too deeply") from None
     return flat_content(path, content)
 
 
@@ -78,7 +78,7 @@ def flat_content(path: Path, content: object) -> dict[str, str]:
     :raises ConfigError: it is neither, or has values that are not text.
     """
     if not isinstance(content, dict):
-        raise _wrong(path, "is not a map of configuration keys to values")
+        raise wrong_file(path, "is not a map of configuration keys to values")
     if isinstance(content.get("config"), dict):
         content = _with_name(path, content)
     return _as_text(content)
@@ -87,17 +87,17 @@ def flat_content(path: Path, content: object) -> dict[str, str]:
 def _with_name(path: Path, content: dict[str, Any]) -> dict[str, Any]:
     """The map inside `{"name": ..., "config": {...}}`; both names must agree."""
     if unknown := sorted(set(content) - _MEMBERS):
-        raise _wrong(path, f"has unknown members next to `config`: {', '.join(unknown)}")
+        raise wrong_file(path, f"has unknown members next to `config`: {', '.join(unknown)}")
     # A file starts a run now; any other state applies to a registered connector.
     if content.get("initial_state", "RUNNING") != "RUNNING":
-        raise _wrong(
+        raise wrong_file(
             path, "sets `initial_state` to another value than RUNNING, which is not supported in a file; remove it"
         )
     config: dict[str, Any] = content["config"]
     if "name" not in content:
         return config
     if config.get("name", content["name"]) != content["name"]:
-        raise _wrong(path, "has different values of `name` inside and outside `config`; remove one")
+        raise wrong_file(path, "has different values of `name` inside and outside `config`; remove one")
     return {**config, "name": content["name"]}
 
 
@@ -118,10 +118,11 @@ def _unique(path: Path, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
     result: dict[str, Value] = {}
     for key, value in pairs:
         if key in result:
-            raise _wrong(path, f"has the key `{key}` twice; it is undefined which value is used, so remove one")
+            raise wrong_file(path, f"has the key `{key}` twice; it is undefined which value is used, so remove one")
         result[key] = value
     return result
 
 
-def _wrong(path: Path, message: str) -> ConfigError:
+def wrong_file(path: Path, message: str) -> ConfigError:
+    """The error for a file with a configuration."""
     return ConfigError({str(path): [f"the file {message}"]})

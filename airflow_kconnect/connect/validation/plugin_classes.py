@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.config import ConfigDef, Type
+from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java_plugins.versions import matches
 from airflow_kconnect.connect.variables.syntax import has_reference
-
-if TYPE_CHECKING:
-    from airflow_kconnect.connect.validation.inspection import Inspection
 
 LATEST = "latest"
 _VERSION = ".plugin.version"
@@ -40,10 +37,10 @@ def with_versions(definition: ConfigDef, props: Mapping[str, str]) -> ConfigDef:
     :param definition: with the keys of converters, transformations and predicates; it is not changed.
     """
     found = ConfigDef(definition)
-    for key, class_key, group in _version_keys(definition):
+    for key, class_key, group in version_keys(definition):
         name = props.get(class_key, definition.keys[class_key].default)
         version = version_of(group, name)
-        exists = group != plugins.CONVERTERS or (isinstance(name, str) and _full_name(name) is not None)
+        exists = group != plugins.CONVERTERS or (isinstance(name, str) and full_name(name) is not None)
         found.keys[key] = replace(definition.keys[key], default=version, recommender=_Versions(version, exists))
     return found
 
@@ -66,8 +63,8 @@ def connector_version_problem(props: Mapping[str, str]) -> str | None:
     name, wanted = props.get("connector.class", ""), props.get(f"connector{_VERSION}")
     if wanted is None or has_reference(wanted) or (version := version_of(plugins.CONNECTORS, name)) is None:
         return None
-    full_name = plugins.registry().resolve(plugins.CONNECTORS, name, key=name)
-    return version_problem(full_name, version, wanted)
+    resolved = plugins.registry().resolve(plugins.CONNECTORS, name, key=name)
+    return version_problem(resolved, version, wanted)
 
 
 def version_problem(name: str, version: str | None, wanted: str) -> str | None:
@@ -81,29 +78,8 @@ def version_problem(name: str, version: str | None, wanted: str) -> str | None:
     return f"Plugin {name} not found that matches the version range {shown}, available versions: [{version}]"
 
 
-def check_versions(inspection: Inspection) -> None:
-    """Add an error to each class and version of a configuration where the version does not exist."""
-    for key, class_key, group in _version_keys(inspection.framework):
-        name, wanted = inspection.props.get(class_key), inspection.props.get(key)
-        if name is None or wanted is None or has_reference(wanted) or not plugins.registry().knows(group, name):
-            continue
-        version = version_of(group, name)
-        full_name = plugins.registry().resolve(group, name, key=class_key)
-        if (problem := version_problem(full_name, version, wanted)) is not None:
-            inspection.add(class_key, problem)
-            inspection.add(key, problem)
-
-
-def show_full_names(inspection: Inspection) -> None:
-    """Let the value of each class be its full name, and null where the one given does not exist, as in Connect."""
-    for key in inspection.definition.keys.values():
-        value = inspection.values.get(key.name)
-        if key.type is Type.CLASS and value and isinstance(value.value, str) and not has_reference(value.value):
-            found = _full_name(value.value)
-            value.value = found if found or key.name in inspection.props else value.value
-
-
-def _full_name(name: str) -> str | None:
+def full_name(name: str) -> str | None:
+    """The full name of a class by its name or alias; None if there is no such class."""
     registry = plugins.registry()
     for group in _GROUPS:
         try:
@@ -113,7 +89,7 @@ def _full_name(name: str) -> str | None:
     return None
 
 
-def _version_keys(definition: ConfigDef) -> Iterator[tuple[str, str, str]]:
+def version_keys(definition: ConfigDef) -> Iterator[tuple[str, str, str]]:
     """Key of a version, key of its class, and the group that the class is in."""
     for key in definition.keys:
         of = key.removesuffix(_VERSION)

@@ -17,9 +17,9 @@ from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSo
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.choice import notes
 from airflow_kconnect.connect.validation import hosted_rules, topic_rules
+from airflow_kconnect.connect.validation.class_rules import check_versions, show_full_names
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.validation.plugin_classes import check_versions, show_full_names
 from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, aliases, own_keys
 from airflow_kconnect.connect.worker.override_policy import OVERRIDE_PREFIXES, override_errors
 from airflow_kconnect.connect.worker.plugin_keys import INSTALL, coordinates_errors

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.error_cells import DATA_EXCEPTION, MESSAGE, RECORD_ERROR
-from airflow_kconnect.connectors.table.routing.routing import ROUTE, TOPIC, name_format
-from airflow_kconnect.connectors.table.settings import Routing
+from airflow_kconnect.connectors.table.routing.routing import name_format
+from airflow_kconnect.connectors.table.settings import ROUTE, TOPIC, Routing
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

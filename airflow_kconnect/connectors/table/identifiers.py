@@ -1,4 +1,4 @@
-"""Names of tables and columns in Spark's SQL: the one place that quotes them, and takes them apart."""
+"""Names of tables and columns in Spark's SQL, and texts: the one place that quotes them, and takes names apart."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ _QUOTED = re.compile(r"`((?:[^`]|``)+)`(\.|$)")
 def quoted(name: str) -> str:
     """One name in backticks: for `F.col`, `DataFrame.__getitem__` and SQL. In them, reserved words are names too."""
     return f"`{name.replace('`', '``')}`"
+
+
+def text_literal(text: str) -> str:
+    """A text in Spark's SQL."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def identifier(parts: Iterable[str]) -> str:

@@ -14,8 +14,16 @@ from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE,
 from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place
 from airflow_kconnect.connectors.table.formats.registry import FORMATS, ICEBERG
 from airflow_kconnect.connectors.table.identifiers import parts_of
-from airflow_kconnect.connectors.table.routing.routing import ROUTE, TABLE, TOPIC
-from airflow_kconnect.connectors.table.settings import KAFKA, NONE, RECORD_KEY, RECORD_VALUE, UPSERT
+from airflow_kconnect.connectors.table.settings import (
+    KAFKA,
+    NONE,
+    RECORD_KEY,
+    RECORD_VALUE,
+    ROUTE,
+    TABLE,
+    TOPIC,
+    UPSERT,
+)
 
 Problem = tuple[str, str]
 """A key, and what is wrong with it."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 APPEND, UPSERT = "append", "upsert"
+TOPIC, ROUTE, TABLE = "${topic}", "${route}", "${table}"
+"""What stands for a name in the formats of names."""
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
 
 METADATA = {part: f"__connect_{part}" for part in ("topic", "partition", "offset", "timestamp", "key")}

@@ -30,7 +30,7 @@ from airflow_kconnect.connectors.table.formats.base import Table, TableDefinitio
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 from airflow_kconnect.connectors.table.kept_plans import KeptPlans
 from airflow_kconnect.connectors.table.routing.routes import READ_FROM, ROUTES
-from airflow_kconnect.connectors.table.routing.routing import TABLE, full_name, own_name, with_suffix
+from airflow_kconnect.connectors.table.routing.routing import full_name, own_name, with_suffix
 from airflow_kconnect.connectors.table.routing.tables import Tables, is_of_dead_letters
 from airflow_kconnect.connectors.table.routing.targets import Target, Targets, with_routes
 from airflow_kconnect.connectors.table.routing.whitelist import with_only
@@ -40,6 +40,7 @@ from airflow_kconnect.connectors.table.settings import (
     KAFKA,
     OPTIONAL,
     RECORD_KEY,
+    TABLE,
     UPSERT,
     TableSettings,
 )

@@ -10,10 +10,7 @@ from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaT
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.json.values import BASE64, from_json_value, to_json_value
-from airflow_kconnect.converters.types import decimal_scale, logical_name
-
-DEPTH_MAX = 16
-SCHEMAS_MAX = 5_000
+from airflow_kconnect.converters.types import DEPTH_MAX, SCHEMAS_MAX, decimal_scale, has_map, logical_name
 
 
 def schema_text(schema: ConnectSchema | None, decimal_format: str = BASE64) -> str:
@@ -119,7 +116,7 @@ def _read_children(type_: SchemaType, node: dict[str, Any]) -> dict[str, Any]:
             return {"value_schema": _child(node, "items", "Array schema did not specify the element type")}
         case SchemaType.MAP:
             keys = _child(node, "keys", "Map schema did not specify the key type")
-            if _has_map(keys):
+            if has_map(keys):
                 raise DataError("Maps as keys of a map are not supported")
             values = _child(node, "values", "Map schema did not specify the value type")
             return {"key_schema": keys, "value_schema": values}
@@ -136,12 +133,6 @@ def _child(node: dict[str, Any], member: str, missing: str) -> ConnectSchema:
     if schema is None:
         raise DataError(missing)
     return schema
-
-
-def _has_map(schema: ConnectSchema) -> bool:
-    """Whether Spark does not support such keys."""
-    inner = [field.schema for field in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
-    return schema.type is SchemaType.MAP or any(map(_has_map, inner))
 
 
 def _fields(nodes: list[Any]) -> tuple[Field, ...]:

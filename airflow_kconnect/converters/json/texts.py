@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.converters.java_columns import double_texts
 from airflow_kconnect.converters.json.batches import StringParser, looks_like, unescaped
 from airflow_kconnect.converters.json.envelopes import Pattern
-from airflow_kconnect.converters.registered.slices import bytes_of, content_of, of_offsets, offsets_of
+from airflow_kconnect.converters.registered.slices import bytes_of, content_of, of_offsets, offsets_of, scattered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,17 +42,13 @@ class SchemalessParser:
         return pa.string()
 
     def parse(self, messages: pa.Array) -> pa.Array:
-        import numpy as np
         import pyarrow as pa
 
         given = messages.drop_null() if messages.null_count else messages
         made = _canonical(given)
         if made is None:
             return pa.nulls(len(messages), self.type)
-        if not messages.null_count:
-            return made
-        is_given = messages.is_valid().to_numpy(zero_copy_only=False)
-        return made.take(pa.array(np.cumsum(is_given) - 1, mask=~is_given))
+        return scattered(made, messages.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _canonical(messages: pa.Array) -> pa.Array | None:

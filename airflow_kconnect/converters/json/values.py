@@ -7,20 +7,20 @@ import binascii
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Context, Decimal
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.floats import exact_single, float_text, single_of
-from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.types import INTEGER_BITS, MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.unscaled import decimal_base64
 
 BASE64 = "BASE64"
 NUMERIC = "NUMERIC"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MS = 86_400_000
-_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 REQUIRED = "Conversion error: null value for field that is required and has no default value"
 NO_TIME = "Kafka Connect Time type should not have any date fields set to non-zero values"
 TIME_RANGE = f"Time values must use number of milliseconds greater than 0 and less than {DAY_MS}"
@@ -84,9 +84,7 @@ def _logical_to_json(schema: ConnectSchema, name: str, value: Any, decimal_forma
 def _decimal_to_json(value: Decimal, scale: int, decimal_format: str) -> str | Decimal:
     if decimal_format == NUMERIC:
         return value
-    unscaled = int(value.scaleb(scale, Context(prec=MAX_PRECISION * 2)))
-    size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
-    return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
+    return decimal_base64(value, scale)
 
 
 def from_json_value(schema: ConnectSchema, node: Any, *, replace_nulls: bool = True) -> Any:
@@ -130,7 +128,7 @@ def _plain_from_json(schema: ConnectSchema, node: Any, replace_nulls: bool) -> A
         case SchemaType.BYTES:
             return base64.b64decode(node, validate=True) if isinstance(node, str) else None
         case integer:
-            return _wrapped(int(number), _BITS[integer])
+            return _wrapped(int(number), INTEGER_BITS[integer])
 
 
 def _nested_from_json(schema: ConnectSchema, node: Any, replace_nulls: bool) -> Any:

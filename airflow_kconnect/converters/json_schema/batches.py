@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import ConnectSchema
-from airflow_kconnect.connect.errors import DataError, in_one_line
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.read import parsed, reader
 from airflow_kconnect.converters.json_schema.validation import Validation
 from airflow_kconnect.converters.json_schema.write import payload, writer
+from airflow_kconnect.converters.registered.batches import ColumnDecoder, each
 from airflow_kconnect.converters.types import arrow_type
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class JsonDecoder:
+class JsonDecoder(ColumnDecoder):
     """Decodes payloads; a `PayloadDecoder`.
 
     :param validation: None if they are not validated.
@@ -28,31 +30,12 @@ class JsonDecoder:
     schema: ConnectSchema
     validation: Validation | None = None
 
-    def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
-        """See `PayloadDecoder.decode`."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+    def in_columns(self, payloads: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]] | None:
         from airflow_kconnect.converters.json_schema.read_columns import read_columns
 
-        in_columns = None if self.validation else read_columns(self.schema, payloads)
-        if in_columns is None:
-            return self._one_by_one(payloads)
-        column, sure = in_columns
-        left = pc.indices_nonzero(pc.invert(sure))
-        if not len(left):
-            return column, None
-        again, errors = self._one_by_one(payloads.take(left))
-        indices = np.arange(len(payloads))
-        indices[left.to_numpy()] = len(payloads) + np.arange(len(left))
-        both = pa.concat_arrays([column, again]).take(pa.array(indices))
-        if errors is None:
-            return both, None
-        texts = pa.concat_arrays([pa.nulls(len(payloads), pa.string()), errors])
-        return both, texts.take(pa.array(indices))
+        return None if self.validation else read_columns(self.schema, payloads)
 
-    def _one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
+    def one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         read, check = reader(self.schema), _checker(self.validation)
 
         def value_of(message: bytes) -> Any:
@@ -60,7 +43,7 @@ class JsonDecoder:
             check(message)
             return read(node)
 
-        return _each(payloads.to_pylist(), value_of, arrow_type(self.schema))
+        return each(payloads.to_pylist(), value_of, arrow_type(self.schema))
 
 
 @dataclass(frozen=True)
@@ -91,7 +74,7 @@ class JsonEncoder:
             check(message)
             return message
 
-        return _each(_with_numbers(data).to_pylist(), message_of, pa.binary())
+        return each(_with_numbers(data).to_pylist(), message_of, pa.binary())
 
 
 def _checker(validation: Validation | None) -> Callable[[bytes], None]:
@@ -113,40 +96,3 @@ def _with_numbers(data: pa.Array) -> pa.Array:
 
     wanted = type_of(data.type)
     return data if wanted == data.type else data.cast(wanted)
-
-
-def _each(rows: Iterable[Any], convert: Callable[[Any], Any], type_: pa.DataType) -> tuple[pa.Array, pa.Array | None]:
-    """Rows converted one by one, and the errors."""
-    import pyarrow as pa
-
-    values: list[Any] = []
-    errors: list[str | None] = []
-    for row in rows:
-        value, problem = None, None
-        try:
-            value = convert(row)
-        except DataError as error:
-            problem = str(error)
-        except RecursionError:
-            problem = "The data nest too deeply"
-        values.append(value)
-        errors.append(problem)
-    column = _column(values, errors, type_)
-    failed = any(problem is not None for problem in errors)
-    return column, pa.array(errors, pa.string()) if failed else None
-
-
-def _column(values: list[Any], errors: list[str | None], type_: pa.DataType) -> pa.Array:
-    """The column of values; those that Arrow rejects, such as text that is not Unicode, get an error."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values, type_)
-    except (ValueError, OverflowError):  # also UnicodeError and Arrow's errors
-        pass
-    for row, value in enumerate(values):
-        try:
-            pa.array([value], type_)
-        except (ValueError, OverflowError) as error:
-            values[row], errors[row] = None, f"A value cannot be held in a column: {in_one_line(error)}"
-    return pa.array(values, type_)

@@ -3,51 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
-from airflow_kconnect.converters.registered.flags import CACHED, flag_values, flags_config
+from airflow_kconnect.converters.registered.flags import CACHED, FlagSettings, flag
 
-_FLAGS = (
-    (
-        "generalized.sum.type.support",
-        False,
-        Importance.MEDIUM,
-        "Whether enums and unions are represented in Connect as in the Avro and Protobuf formats.",
-    ),
-    (
-        "ignore.default.for.nullables",
-        False,
-        Importance.MEDIUM,
-        "Whether a null in a field with a default is written as null instead of the default.",
-    ),
-    (
-        "object.additional.properties",
-        True,
-        Importance.MEDIUM,
-        "Whether the schemas that are registered allow properties that they do not name.",
-    ),
-    (
-        "use.optional.for.nonrequired",
-        False,
-        Importance.MEDIUM,
-        "Whether properties that the schema does not list as required are optional in Connect.",
-    ),
-    (
-        "flatten.singleton.unions",
-        True,
-        Importance.LOW,
-        "Whether a union of one type is read as that type.",
-    ),
-    (
-        "json.fail.invalid.schema",
-        False,
-        Importance.MEDIUM,
-        "Whether payloads that do not match their schema are bad records.",
-    ),
-)
 _DISABLED = "DISABLED"
 _FROM_CLASSES = "it is about schemas made from Java classes; Connect's data have a schema"
 _FROM_OBJECTS = "it is about how Java objects are written; Connect's data have a form of their own"
@@ -74,7 +36,7 @@ _WITHOUT_EFFECT = (
 
 def json_schema_config() -> ConfigDef:
     """The format's keys, without those of the registry."""
-    definition = flags_config(_FLAGS)
+    definition = JsonSchemaSettings.config()
     define_decimal_format(definition)
     definition.define(
         "preserve.additional.properties",
@@ -117,22 +79,29 @@ def _check_dropped(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class JsonSchemaSettings:
-    """Values of the keys: each field is the key of that name.
+class JsonSchemaSettings(FlagSettings):
+    """Values of the keys.
 
     :param nulls_left_out: whether members that are null are not written; of Amazon's converter.
     """
 
-    generalized_sum_type_support: bool = False
-    ignore_default_for_nullables: bool = False
-    object_additional_properties: bool = True
-    use_optional_for_nonrequired: bool = False
-    flatten_singleton_unions: bool = True
-    json_fail_invalid_schema: bool = False
+    generalized_sum_type_support: bool = flag(
+        False, "Whether enums and unions are represented in Connect as in the Avro and Protobuf formats."
+    )
+    ignore_default_for_nullables: bool = flag(
+        False, "Whether a null in a field with a default is written as null instead of the default."
+    )
+    object_additional_properties: bool = flag(
+        True, "Whether the schemas that are registered allow properties that they do not name."
+    )
+    use_optional_for_nonrequired: bool = flag(
+        False, "Whether properties that the schema does not list as required are optional in Connect."
+    )
+    flatten_singleton_unions: bool = flag(True, "Whether a union of one type is read as that type.", Importance.LOW)
+    json_fail_invalid_schema: bool = flag(False, "Whether payloads that do not match their schema are bad records.")
     decimal_format: str = BASE64
     nulls_left_out: bool = False
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> JsonSchemaSettings:
-        """From parsed values; keys that are missing have their defaults."""
-        return cls(**flag_values(_FLAGS, values), decimal_format=str(values.get("decimal.format", BASE64)).upper())
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        return replace(super().of(values), decimal_format=str(values.get("decimal.format", BASE64)).upper())

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.registered.schema_walk import shown
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 _DEPTH_MAX = 500
@@ -33,12 +34,6 @@ class Subschema:
 def invalid(problem: str) -> DataError:
     """The error for a schema that cannot be used."""
     return DataError(f"The JSON schema: {problem}")
-
-
-def shown(node: Any) -> str:
-    """A piece of a schema, for errors."""
-    text = json.dumps(node)
-    return text if len(text) < 100 else text[:100] + "..."
 
 
 class Documents:

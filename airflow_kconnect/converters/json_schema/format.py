@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import ConnectSchema, Shape
-from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_schema.batches import JsonDecoder, JsonEncoder
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings, json_schema_config
 from airflow_kconnect.converters.json_schema.documents import Documents
@@ -21,7 +20,7 @@ from airflow_kconnect.registry.schema import RegisteredSchema
 class JsonSchemaFormat(Format):
     """Schemas as ``io.confluent.connect.json.JsonSchemaData`` converts them, payloads in JSON."""
 
-    schema_type = "JSON"
+    schema_type, language = "JSON", "JSON Schema"
     settings: ClassVar[type[JsonSchemaSettings]] = JsonSchemaSettings
     to_connect: ClassVar[type[ToConnect]] = ToConnect
     from_connect: ClassVar[type[FromConnect]] = FromConnect
@@ -41,7 +40,7 @@ class JsonSchemaFormat(Format):
         return Shape(self._connect_schema(schema))
 
     def schema_of(self, shape: Shape) -> RegisteredSchema:
-        return RegisteredSchema(self.schema_type, self.from_connect(self._settings).text(_with_schema(shape)))
+        return RegisteredSchema(self.schema_type, self.from_connect(self._settings).text(self.data_schema(shape)))
 
     def record_name(self, schema: RegisteredSchema) -> str | None:
         node = Documents(schema).root.node
@@ -52,7 +51,7 @@ class JsonSchemaFormat(Format):
         return JsonDecoder(self._connect_schema(schema), self._validation(schema))
 
     def encoder(self, schema: RegisteredSchema, shape: Shape) -> JsonEncoder:
-        return JsonEncoder(_with_schema(shape), self._settings, self._validation(schema))
+        return JsonEncoder(self.data_schema(shape), self._settings, self._validation(schema))
 
     def _validation(self, schema: RegisteredSchema) -> Validation | None:
         """:raises DataError: the schema is invalid."""
@@ -64,11 +63,3 @@ class JsonSchemaFormat(Format):
 
     def _connect_schema(self, schema: RegisteredSchema) -> ConnectSchema:
         return self.to_connect(Documents(schema), self._settings).root(schema.version)
-
-
-def _with_schema(shape: Shape) -> ConnectSchema:
-    if shape.schema is None:
-        raise DataError(
-            "Data without a schema cannot be converted to JSON Schema: use JsonConverter, or data with a schema"
-        )
-    return shape.schema

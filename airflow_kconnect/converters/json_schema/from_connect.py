@@ -17,6 +17,7 @@ from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
 from airflow_kconnect.converters.json_schema.write import writer
+from airflow_kconnect.converters.registered import sums
 
 _NUMBERS = {
     SchemaType.INT8: ("integer", "int8"),
@@ -98,10 +99,10 @@ class FromConnect:
     def _symbols(self, schema: ConnectSchema) -> list[str | None] | None:
         """The symbols of an enum; None if it is a plain string."""
         given = schema.parameters or {}
-        if names.GENERALIZED_ENUM not in given and names.ENUM not in given:
+        if sums.ENUM not in given and names.ENUM not in given:
             return None
         generalized = self._settings.generalized_sum_type_support
-        prefix = f"{names.GENERALIZED_ENUM if generalized else names.ENUM}."
+        prefix = f"{sums.ENUM if generalized else names.ENUM}."
         symbols = [key.removeprefix(prefix) for key in given if key.startswith(prefix)]
         return [None if symbol == names.NULL_MARKER else symbol for symbol in symbols] or None
 

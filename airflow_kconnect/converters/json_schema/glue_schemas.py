@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
 from airflow_kconnect.connect.java.json import canonical_json
@@ -33,8 +33,7 @@ class GlueJsonSettings(JsonSchemaSettings):
     connect_meta_data: bool = True
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> GlueJsonSettings:
-        """From parsed values."""
+    def of(cls, values: Mapping[str, Any]) -> Self:
         return replace(cls(decimal_format=values["decimal.format"].upper()), connect_meta_data=values[META_DATA])
 
 

@@ -6,6 +6,7 @@ Source: ``io.confluent.connect.json.JsonSchemaData``.
 from __future__ import annotations
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+from airflow_kconnect.converters.registered import sums
 
 NAMESPACE = "io.confluent.connect.json"
 ENUM = f"{NAMESPACE}.Enum"
@@ -15,10 +16,6 @@ GLUE_ONE_OF, GLUE_MEMBER = "oneOf", "field"
 NULL_MARKER = "<NULL>"
 """Stands for null among the symbols of an enum."""
 
-GENERALIZED_UNION = "org.apache.kafka.connect.data.Union"
-GENERALIZED_ENUM = "org.apache.kafka.connect.data.Enum"
-GENERALIZED_UNION_NAME = "connect_union_"
-GENERALIZED_MEMBER = "connect_union_field_"
 
 TYPE = "connect.type"
 INDEX = "connect.index"
@@ -33,7 +30,7 @@ def is_union(schema: ConnectSchema) -> bool:
     """Whether a struct stands for a union: it has an optional member for each branch."""
     if schema.type is not SchemaType.STRUCT:
         return False
-    return schema.name == ONE_OF or GENERALIZED_UNION in (schema.parameters or {}) or _is_amazons(schema)
+    return schema.name == ONE_OF or sums.UNION in (schema.parameters or {}) or _is_amazons(schema)
 
 
 def _is_amazons(union: ConnectSchema) -> bool:

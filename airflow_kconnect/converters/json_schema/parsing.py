@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from airflow_kconnect.converters.json_schema.documents import Subschema, invalid, shown
+from airflow_kconnect.converters.json_schema.documents import Subschema, invalid
+from airflow_kconnect.converters.registered.schema_walk import shown
 
 
 class Kind(StrEnum):

@@ -20,12 +20,11 @@ from airflow_kconnect.converters.json.values import DAY_MS, EPOCH, TIME_RANGE
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
 from airflow_kconnect.converters.json_schema.unions import chosen
-from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.types import INTEGER_BITS, MAX_PRECISION, decimal_scale, logical_name
 
 Read = Callable[[Any], Any]
 """Converts a JSON value. :raises DataError: the schema has no such value."""
 
-_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _EXACT = Context(prec=MAX_PRECISION, traps=[Inexact, InvalidOperation])
 _INT_DIGITS_MAX = 1000
 _DEEP = "it nests too deeply"
@@ -108,7 +107,7 @@ def _refuse(type_: str, node: Any) -> NoReturn:
 
 def _integer(type_: SchemaType) -> Read:
     """Jackson keeps the lowest bits of a number, and reads anything else as zero: that would be silent damage."""
-    half = 1 << (_BITS[type_] - 1)
+    half = 1 << (INTEGER_BITS[type_] - 1)
 
     def value_of(node: Any) -> int:
         number = node if type(node) is int else _whole(node)

@@ -19,7 +19,9 @@ from airflow_kconnect.converters.json_schema.read import reader
 from airflow_kconnect.converters.types import arrow_type, decimal_scale, logical_name
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 _BARE = Pattern(b"", b"")
 _BRACKETS = (b"{", b"}")
@@ -42,13 +44,14 @@ class _Unsure(Exception):
     """Arrow may have read something differently."""
 
 
-def read_columns(schema: ConnectSchema, payloads: pa.Array) -> tuple[pa.Array, pa.Array] | None:
+def read_columns(schema: ConnectSchema, payloads: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]] | None:
     """Read a batch.
 
     :param payloads: BINARY without nulls.
-    :returns: the data, in the `arrow_type` of the schema, and which rows are as `read` reads them (BOOLEAN); None if
-        Arrow cannot read the batch.
+    :returns: the data, in the `arrow_type` of the schema, and which rows `read` may read differently; None if Arrow
+        cannot read the batch.
     """
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -62,16 +65,16 @@ def read_columns(schema: ConnectSchema, payloads: pa.Array) -> tuple[pa.Array, p
         if objects is None:
             return None
         type_ = arrow_type(schema)
-        sure = pa.array([True] * len(payloads))
+        unsure = np.zeros(len(payloads), np.bool_)
         columns = []
         for member, field in zip(schema.fields, type_, strict=True):
             column = objects[member.name]
             if not _may_be_null(member.schema) and column.null_count:
-                sure = pc.and_(sure, column.is_valid())
+                unsure |= column.is_null().to_numpy(zero_copy_only=False)
             columns.append(_converted(member.schema, column, field.type))
     except (ValueError, _Unsure, DataError):  # also Arrow's errors
         return None
-    return pa.StructArray.from_arrays(columns, fields=list(type_)), sure
+    return pa.StructArray.from_arrays(columns, fields=list(type_)), unsure
 
 
 def _has_other_numbers(payloads: pa.Array) -> bool:

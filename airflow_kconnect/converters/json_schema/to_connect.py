@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import of_arrow
-from airflow_kconnect.converters.json_schema.documents import Documents, Subschema, shown
+from airflow_kconnect.converters.json_schema.documents import Documents, Subschema
 from airflow_kconnect.converters.json_schema.parsing import Kind, Part, parse, properties, required
 from airflow_kconnect.converters.json_schema.read import reader
-from airflow_kconnect.converters.types import decimal_scale, logical_name
+from airflow_kconnect.converters.registered import sums
+from airflow_kconnect.converters.registered.schema_walk import SchemaWalk, shown
+from airflow_kconnect.converters.types import has_map, logical_name
 
-_LOG = logging.getLogger(__name__)
 _NUMBERS = {
     "int8": SchemaType.INT8,
     "int16": SchemaType.INT16,
@@ -34,18 +31,18 @@ _NUMBERS = {
 _TYPED = (Kind.BOOLEAN, Kind.INTEGER, Kind.NUMBER, Kind.STRING, Kind.ARRAY, Kind.OBJECT)
 
 
-class ToConnect:
+class ToConnect(SchemaWalk):
     """Converts one schema. The attributes are names; those of Amazon's converter differ."""
 
+    language = "JSON"
     title, description = "title", "description"
     enum, union, member, first = names.ENUM, names.ONE_OF, f"{names.ONE_OF}.field.", 0
     """``first``: the number of a union's first member."""
 
     def __init__(self, documents: Documents, settings: JsonSchemaSettings) -> None:
+        super().__init__()
         self._documents, self._settings = documents, settings
-        self._path: list[str] = []
         self._open = [documents.root.node]
-        self._count = 0
         self._unions = 0
 
     def root(self, version: int | None = None) -> ConnectSchema:
@@ -61,9 +58,7 @@ class ToConnect:
 
     def schema(self, part: Part, version: int | None = None, *, optional: bool = False) -> ConnectSchema:
         """The schema of a part; what only stands for another one, such as a reference, is replaced by that."""
-        self._count += 1
-        if self._count > SCHEMAS_MAX:
-            raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
+        self._count_one()
         if part.kind is Kind.REFERENCE:
             return self._referred(part, version, optional)
         if part.kind is Kind.ALL_OF:
@@ -75,26 +70,11 @@ class ToConnect:
                 return self.schema((others or part.members)[0], version, optional=optional or nullable)
         return self._annotated(self._plain(part), part, version, optional)
 
-    def _error(self, problem: str) -> DataError:
-        where = ".".join(self._path)
-        return DataError(f"Field {where} of the JSON schema: {problem}" if where else f"The JSON schema: {problem}")
-
-    @contextmanager
-    def _within(self, name: str) -> Iterator[None]:
-        self._path.append(name)
-        if len(self._path) > DEPTH_MAX:
-            raise self._error(f"the schema nests more than {DEPTH_MAX} levels")
-        yield
-        self._path.pop()
-
     def _referred(self, part: Part, version: int | None, optional: bool) -> ConnectSchema:
         reference = part.subschema.node["$ref"]
         subschema = self._documents.referred(part.subschema, reference)
         if any(subschema.node is node for node in self._open):
-            raise self._error(
-                f"{reference} contains itself, and no column of Spark can hold data of unlimited depth; use "
-                "ByteArrayConverter, or a schema without recursion"
-            )
+            raise self._endless(reference)
         self._open.append(subschema.node)
         schema = self.schema(parse(subschema), version, optional=optional)
         self._open.pop()
@@ -138,7 +118,7 @@ class ToConnect:
         if not isinstance(symbols, list):
             raise self._error(f"`enum` is not a list: {shown(symbols)}")
         generalized = self._settings.generalized_sum_type_support
-        parameter = names.GENERALIZED_ENUM if generalized else self.enum
+        parameter = sums.ENUM if generalized else self.enum
         parameters = {parameter: ""}
         for index, symbol in enumerate(symbols):
             text = names.NULL_MARKER if symbol is None else symbol if isinstance(symbol, str) else shown(symbol)
@@ -149,8 +129,8 @@ class ToConnect:
         generalized = self._settings.generalized_sum_type_support
         name, prefix, parameters = self.union, self.member, None
         if generalized:
-            name, prefix = f"{names.GENERALIZED_UNION_NAME}{self._unions}", names.GENERALIZED_MEMBER
-            parameters = {names.GENERALIZED_UNION: name}
+            name, prefix = f"{sums.UNION_NAME}{self._unions}", sums.MEMBER
+            parameters = {sums.UNION: name}
             self._unions += 1
         others = [member for member in part.members if member.kind is not Kind.NULL]
         fields = []
@@ -178,7 +158,7 @@ class ToConnect:
             raise self._error("a map's entries must have the properties key and value")
         with self._within("[]"):
             keys, values = (self.schema(parse(members[name])) for name in (names.KEY, names.VALUE))
-        if _has_map(keys):
+        if has_map(keys):
             raise self._error("Maps as keys of a map are not supported")
         return ConnectSchema(SchemaType.MAP, key_schema=keys, value_schema=values)
 
@@ -217,9 +197,7 @@ class ToConnect:
         return self.schema(chosen, version, optional=optional)
 
     def _collect(self, part: Part, members: dict[str, Subschema], needed: dict[str, bool], seen: list[Any]) -> None:
-        self._count += 1
-        if self._count > SCHEMAS_MAX:
-            raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
+        self._count_one()
         if part.kind is Kind.ALL_OF:
             for member in part.members:
                 self._collect(member, members, needed, seen)
@@ -247,10 +225,7 @@ class ToConnect:
             optional=schema.optional or optional,
         )
         if logical_name(made) == DECIMAL:
-            try:
-                decimal_scale(made)
-            except DataError as error:
-                raise self._error(str(error)) from error
+            self._check_scale(made)
         return replace(made, default=self._default(made, part))
 
     def _parameters(self, schema: ConnectSchema, part: Part) -> dict[str, str] | None:
@@ -269,7 +244,7 @@ class ToConnect:
         try:
             return of_arrow(schema, reader(schema)(json.loads(json.dumps(node), parse_float=Decimal)))
         except DataError as error:
-            _LOG.warning("Ignoring invalid default of field %s: %s", ".".join(self._path), error)
+            self._ignored(error)
             return None
 
 
@@ -299,10 +274,3 @@ def _telling(part: Part) -> Part | None:
         return number or string
     typed = [member for member in part.members if member.kind in _TYPED]
     return by_kind.get(Kind.REFERENCE) or (typed[0] if len(typed) == 1 else None)
-
-
-def _has_map(schema: ConnectSchema) -> bool:
-    inner = [member.schema for member in schema.fields]
-    if schema.value_schema is not None:
-        inner.append(schema.value_schema)
-    return schema.type is SchemaType.MAP or any(map(_has_map, inner))

@@ -6,25 +6,24 @@ import base64
 import math
 from collections.abc import Callable
 from datetime import timedelta
-from decimal import Context, Decimal
 from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.floats import float_text, single_of
-from airflow_kconnect.converters.json.values import DAY_MS, EPOCH, NUMERIC
+from airflow_kconnect.converters.json.values import DAY_MS, EPOCH, NO_TIME, NUMERIC, REQUIRED
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
-from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, is_misnamed, logical_name
+from airflow_kconnect.converters.types import decimal_scale, is_misnamed, logical_name
+from airflow_kconnect.converters.unscaled import decimal_base64
 
 Write = Callable[[Any], Any]
 """Makes the value that `canonical_json` writes. :raises DataError: the value cannot be written."""
 
 NOTHING = object()
 """Stands for no value at all: a null that the schema does not allow is left out."""
-_NO_NULL = "Conversion error: null value for field that is required and has no default value"
 
 
 def payload(value: Any) -> bytes:
@@ -33,7 +32,7 @@ def payload(value: Any) -> bytes:
     :raises DataError: it is null, and the schema does not allow that.
     """
     if value is NOTHING:
-        raise DataError(_NO_NULL)
+        raise DataError(REQUIRED)
     return canonical_json(value).encode("utf-8", "surrogatepass")
 
 
@@ -125,18 +124,12 @@ def _logical(name: str, schema: ConnectSchema, settings: JsonSchemaSettings) -> 
         if settings.decimal_format == NUMERIC:
             return lambda value: value
         scale = decimal_scale(schema)
-        return lambda value: _decimal_text(value, scale)
+        return lambda value: decimal_base64(value, scale)
     if name == DATE:
         return lambda value: value if type(value) is int else (value - EPOCH.date()).days
     if name == TIMESTAMP:
         return _millis
     return _time
-
-
-def _decimal_text(value: Decimal, scale: int) -> str:
-    unscaled = int(value.scaleb(scale, Context(prec=MAX_PRECISION * 2)))
-    size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
-    return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
 
 
 def _millis(value: Any) -> int:
@@ -146,5 +139,5 @@ def _millis(value: Any) -> int:
 
 def _time(value: int) -> int:
     if not 0 <= value < DAY_MS:
-        raise DataError("Kafka Connect Time type should not have any date fields set to non-zero values.")
+        raise DataError(f"{NO_TIME}.")
     return value

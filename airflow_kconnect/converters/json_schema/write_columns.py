@@ -14,6 +14,7 @@ from airflow_kconnect.converters.json.values import DAY_MS, NUMERIC
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.write import NOTHING, Write, member_writer, writer
+from airflow_kconnect.converters.registered.numbers import decimal_column
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _ESCAPED = r'[\x00-\x1f"\\\x{10000}-\x{10FFFF}]'
 _INTEGERS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
-_DECIMAL_BYTES = 16
 
 
 class _Unsure(Exception):
@@ -88,7 +88,7 @@ def _of_values(schema: ConnectSchema, column: pa.Array, settings: JsonSchemaSett
         case SchemaType.STRING:
             return _strings(column)
         case SchemaType.BYTES:
-            return _each(column, lambda value: f'"{base64.b64encode(value).decode()}"')
+            return _each(column, _base64)
         case SchemaType.FLOAT32:
             return _each(column, lambda value: _double(single_of(value), single=True))
         case SchemaType.FLOAT64:
@@ -101,6 +101,10 @@ def _each(column: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     import pyarrow as pa
 
     return pa.array([None if value is None else text(value) for value in column.to_pylist()], pa.string())
+
+
+def _base64(data: bytes) -> str:
+    return f'"{base64.b64encode(data).decode()}"'
 
 
 def _double(value: float, *, single: bool) -> str:
@@ -127,7 +131,7 @@ def _logical(name: str, column: pa.Array, settings: JsonSchemaSettings) -> pa.Ar
     import pyarrow.compute as pc
 
     if name == DECIMAL:
-        return _each(column, str) if settings.decimal_format == NUMERIC else _decimals(column)
+        return _each(column, str) if settings.decimal_format == NUMERIC else _each(decimal_column(column), _base64)
     if name == DATE:
         return column.cast(pa.int32()).cast(pa.string())
     if name == TIMESTAMP:
@@ -144,23 +148,6 @@ def _millis(micros: pa.Array) -> pa.Array:
 
     numbers = pc.fill_null(micros, 0).to_numpy() // 1000
     return pc.if_else(micros.is_valid(), pa.array(numbers), None)
-
-
-def _decimals(column: pa.Array) -> pa.Array:
-    """The fewest bytes that hold the unscaled value and its sign, in base64."""
-    import pyarrow as pa
-
-    words = memoryview(column.buffers()[1])[column.offset * _DECIMAL_BYTES :]
-    texts: list[str | None] = []
-    for row, valid in enumerate(column.is_valid().to_pylist()):
-        if not valid:
-            texts.append(None)
-            continue
-        word = words[row * _DECIMAL_BYTES : (row + 1) * _DECIMAL_BYTES]
-        unscaled = int.from_bytes(word, "little", signed=True)
-        size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
-        texts.append(f'"{base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()}"')
-    return pa.array(texts, pa.string())
 
 
 # Structs, arrays and maps

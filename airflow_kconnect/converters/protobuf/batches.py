@@ -11,6 +11,8 @@ from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError, in_one_line
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.pool import message_class, message_type
+from airflow_kconnect.converters.registered.batches import ColumnDecoder, error_column, without_errors
+from airflow_kconnect.converters.registered.slices import LONGEST
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.converters.protobuf.decode_columns import Decode
 
-_LONGEST = 2**31 - 1  # pyarrow fails without an end
 # What readers and writers raise for values; pyarrow's errors are ValueErrors and TypeErrors too.
 _BAD_VALUE = (DataError, ValueError, TypeError, ArithmeticError)
 
@@ -44,7 +45,7 @@ class MessageType:
 
 
 @dataclass(frozen=True)
-class ProtobufDecoder:
+class ProtobufDecoder(ColumnDecoder):
     """Decodes messages; a `PayloadDecoder`.
 
     :param skipped: length of the message indexes at the start of each payload, in bytes.
@@ -53,39 +54,23 @@ class ProtobufDecoder:
     type: MessageType
     skipped: int
 
-    def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
-        """See `PayloadDecoder.decode`."""
-        import pyarrow as pa
-
-        in_columns = self._in_columns(payloads)
-        if in_columns is None:
-            return self._one_by_one(payloads)
-        column, left = in_columns
-        if not left.any():
-            return column, None
-        rows = left.nonzero()[0]
-        again, wrong = self._one_by_one(payloads.take(pa.array(rows)))
-        column = _replaced(column, rows, again)
-        texts = None if wrong is None else _texts(dict(zip(rows.tolist(), wrong.to_pylist(), strict=True)), len(left))
-        return column, texts
-
-    def _in_columns(self, payloads: pa.Array) -> tuple[pa.Array, Any] | None:
-        """The data, and which messages were left; None if there is no way without Protobuf's library."""
+    def in_columns(self, payloads: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]] | None:
+        """See `ColumnDecoder.in_columns`; None if there is no way without Protobuf's library."""
         import pyarrow.compute as pc
 
         decode = _decoder(self.type)
         if decode is None or not len(payloads):
             return None
         try:
-            return decode(pc.binary_slice(payloads, self.skipped, _LONGEST))
+            return decode(pc.binary_slice(payloads, self.skipped, LONGEST))
         except _BAD_VALUE:
             return None
 
-    def _one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
+    def one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         errors: dict[int, str] = {}
         messages = self._parsed(payloads.to_pylist(), errors)
         column = _read(_reader(self.type), messages, 0, errors)
-        return _without(column, errors), _texts(errors, len(payloads))
+        return without_errors(column, errors), error_column(errors, len(payloads))
 
     def _parsed(self, payloads: list[bytes], errors: dict[int, str]) -> list[Any]:
         from google.protobuf.message import DecodeError
@@ -134,7 +119,7 @@ class ProtobufEncoder:
 
         errors: dict[int, str] = {}
         payloads = self._written(data, 0, errors)
-        return pa.array(payloads, pa.binary()), _texts(errors, len(data))
+        return pa.array(payloads, pa.binary()), error_column(errors, len(data))
 
     def _written(self, data: pa.Array, start: int, errors: dict[int, str]) -> list[bytes | None]:
         """The payloads. If a value is bad, rows are halved until it is found."""
@@ -167,33 +152,8 @@ def _read(read: Callable[[list[Any]], pa.Array], messages: list[Any], start: int
     )
 
 
-def _replaced(column: pa.Array, rows: NDArray[np.integer], others: pa.Array) -> pa.Array:
-    """The column with other values in some rows."""
-    import numpy as np
-    import pyarrow as pa
-
-    indices = np.arange(len(column))
-    indices[rows] = len(column) + np.arange(len(rows))
-    return pa.concat_arrays([column, others]).take(pa.array(indices))
-
-
 def _text(error: Exception) -> str:
     return str(error) if isinstance(error, DataError) else in_one_line(error)
-
-
-def _texts(errors: dict[int, str], count: int) -> pa.Array | None:
-    import pyarrow as pa
-
-    return pa.array([errors.get(row) for row in range(count)], pa.string()) if errors else None
-
-
-def _without(column: pa.Array, errors: dict[int, str]) -> pa.Array:
-    """The column with null in rows with an error."""
-    import pyarrow as pa
-
-    if not errors:
-        return column
-    return column.take(pa.array([None if row in errors else row for row in range(len(column))], pa.int64()))
 
 
 @lru_cache(maxsize=1000)

@@ -14,7 +14,9 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Connec
 from airflow_kconnect.converters.protobuf import fields, names, wire
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.encode_columns import Unsure
-from airflow_kconnect.converters.registered.cursor import Cursor
+from airflow_kconnect.converters.protobuf.read_columns import SECONDS
+from airflow_kconnect.converters.registered.cursor import LONGEST_VARINT, Cursor
+from airflow_kconnect.converters.registered.slices import scattered
 from airflow_kconnect.converters.types import arrow_type, decimal_scale, logical_name
 
 if TYPE_CHECKING:
@@ -29,12 +31,9 @@ Decode = Callable[["pa.Array"], tuple["pa.Array", "NDArray[np.bool_]"]]
 Values = Callable[[Cursor, "Integers"], "pa.Array"]
 """The values of a field that begin at the cursor in some rows."""
 
-_DAY_S, _DAY_MS = 86_400, 86_400_000
-_SECONDS = (-62_135_596_800, 253_402_300_799)
 _LONG_BYTES = 8
 _NO_BYTES = b"\0"
 """A message of that length."""
-_LONGEST_VARINT = 10
 
 
 def message_decoder(descriptor: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Decode:
@@ -95,9 +94,8 @@ def _in_rows(values: pa.Array, rows: Integers, count: int, absent: pa.Scalar) ->
         return values
     given = np.zeros(count, bool)
     given[rows] = True
-    indices = pa.array(np.cumsum(given) - 1, mask=~given)
-    spread = values.take(indices)
-    return spread if not absent.is_valid else pc.if_else(pa.array(given), spread, absent)
+    column = scattered(values, given)
+    return column if not absent.is_valid else pc.if_else(pa.array(given), column, absent)
 
 
 def _absent(field: Any, schema: ConnectSchema, settings: ProtobufSettings, values: Values) -> pa.Scalar:
@@ -147,7 +145,7 @@ def _varints(cursor: Cursor, rows: Integers) -> NDArray[np.uint64]:
     values = cursor.unsigned(rows)
     after = cursor.at[rows]
     # More than 64 bits are an error for Protobuf's library.
-    odd = (after - before == _LONGEST_VARINT) & (cursor.data[np.maximum(after - 1, 0)] > 1)
+    odd = (after - before == LONGEST_VARINT) & (cursor.data[np.maximum(after - 1, 0)] > 1)
     if odd.any():
         cursor.leave(rows[odd])
     return values
@@ -267,7 +265,7 @@ def _timestamps(members: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
     import pyarrow as pa
 
     seconds, nanos = members["seconds"], members["nanos"]
-    odd = (seconds < _SECONDS[0]) | (seconds > _SECONDS[1]) | (nanos < 0) | (nanos > 999_999_999)
+    odd = (seconds < SECONDS[0]) | (seconds > SECONDS[1]) | (nanos < 0) | (nanos > 999_999_999)
     micros = np.where(odd, 0, seconds) * 1_000_000 + nanos // 1_000_000 * 1_000
     return pa.array(micros), odd
 

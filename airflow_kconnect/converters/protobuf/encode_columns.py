@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.json.values import DAY_MS
 from airflow_kconnect.converters.protobuf import fields, names, wire
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.write_columns import default_of, numbers_of_enum, with_default
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 Encode = Callable[["pa.Array"], "pa.Array"]
 """BINARY without nulls: of a struct's column the messages, of a field's column its bytes with tags."""
-
-_DAY_MS = 86_400_000
 
 
 class Unsure(Exception):
@@ -192,7 +191,7 @@ def _time(column: pa.Array) -> dict[str, pa.Array]:
     import pyarrow as pa
 
     millis = column.to_numpy()
-    if ((millis < 0) | (millis >= _DAY_MS)).any():
+    if ((millis < 0) | (millis >= DAY_MS)).any():
         raise Unsure
     seconds, rest = np.divmod(millis, 1_000)
     minutes, seconds = np.divmod(seconds, 60)

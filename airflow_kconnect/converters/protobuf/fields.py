@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, SchemaType
+from airflow_kconnect.connect.data import DATE, SchemaType
 from airflow_kconnect.converters.protobuf import names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 
@@ -49,12 +49,6 @@ USUAL_KINDS = {
     SchemaType.BOOLEAN: "bool",
     SchemaType.STRING: "string",
     SchemaType.BYTES: "bytes",
-}
-LOGICAL_BASE = {
-    DECIMAL: SchemaType.BYTES,
-    DATE: SchemaType.INT32,
-    TIME: SchemaType.INT32,
-    TIMESTAMP: SchemaType.INT64,
 }
 
 

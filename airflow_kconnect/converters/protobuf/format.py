@@ -9,22 +9,21 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.protobuf.batches import MessageType, ProtobufDecoder, ProtobufEncoder
-from airflow_kconnect.converters.protobuf.config import ProtobufSettings, protobuf_config
+from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.from_connect import proto_text
 from airflow_kconnect.converters.protobuf.pool import descriptor_pool, file_names
 from airflow_kconnect.converters.protobuf.sources import compiled
 from airflow_kconnect.converters.protobuf.to_connect import connect_schema
+from airflow_kconnect.converters.registered.flags import define_schema_cache
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema
 from airflow_kconnect.registry.wire import decode_indexes, encode_indexes
-
-_NO_SCHEMALESS = "Data without a schema cannot be written as Protobuf: use JsonConverter, or data with a schema"
 
 
 class ProtobufFormat(Format):
     """Schemas as ``io.confluent.connect.protobuf.ProtobufData`` converts them, payloads with message indexes."""
 
-    schema_type = "PROTOBUF"
+    schema_type, language = "PROTOBUF", "Protobuf"
     selects = True
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -33,7 +32,7 @@ class ProtobufFormat(Format):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return protobuf_config()
+        return define_schema_cache(ProtobufSettings.config())
 
     def settings_of(self, values: Mapping[str, Any]) -> ProtobufSettings:
         """What parsed values of `config` say."""
@@ -46,7 +45,7 @@ class ProtobufFormat(Format):
         return Shape(self._type(schema, payload).schema)
 
     def schema_of(self, shape: Shape) -> RegisteredSchema:
-        text, _ = self.proto_text(_schema(shape))
+        text, _ = self.proto_text(self.data_schema(shape))
         schema = RegisteredSchema(self.schema_type, text)
         try:
             compiled(schema)
@@ -66,7 +65,7 @@ class ProtobufFormat(Format):
     def encoder(self, schema: RegisteredSchema, shape: Shape) -> ProtobufEncoder:
         from airflow_kconnect.converters.protobuf.write_columns import column_writer
 
-        files, data = compiled(schema), _schema(shape)
+        files, data = compiled(schema), self.data_schema(shape)
         name, file = self.proto_text(data)[1], _main_file(files)
         descriptor = _chosen(_messages(file), name)
         # Here and not in a task, because it fails if the type cannot hold the data.
@@ -105,12 +104,6 @@ def _indexes(payload: bytes) -> tuple[tuple[int, ...], int]:
         return decode_indexes(payload)
     except ValueError as error:
         raise DataError(f"The Protobuf message does not begin with message indexes: {error}") from error
-
-
-def _schema(shape: Shape) -> ConnectSchema:
-    if shape.schema is None:
-        raise DataError(_NO_SCHEMALESS)
-    return shape.schema
 
 
 def _main_file(files: bytes) -> Any:

@@ -10,6 +10,7 @@ from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaT
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
+from airflow_kconnect.converters.registered import sums
 from airflow_kconnect.converters.types import logical_name
 
 _IMPORTS = {
@@ -139,7 +140,7 @@ class FromConnect:
     def _union(self, message: Message, member: Field, numbers: Iterator[int]) -> None:
         schema = member.schema
         self._number(schema, numbers)
-        given = (schema.parameters or {}).get(names.GENERALIZED_UNION)
+        given = (schema.parameters or {}).get(sums.UNION)
         if self._settings.generalized_sum_type_support and given is not None:
             name = given
         else:
@@ -234,7 +235,7 @@ class FromConnect:
         return self._nested(message, name, ConnectSchema(SchemaType.STRUCT, fields=pairs))
 
     def _enum_parameter(self, schema: ConnectSchema) -> str | None:
-        parameter = names.GENERALIZED_ENUM if self._settings.generalized_sum_type_support else names.ENUM
+        parameter = sums.ENUM if self._settings.generalized_sum_type_support else names.ENUM
         return parameter if parameter in (schema.parameters or {}) else None
 
     def _enum(self, message: Message, schema: ConnectSchema, name: str, prefix: str) -> str:

@@ -9,6 +9,7 @@ import re
 from urllib.parse import quote_plus
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.registered import sums
 
 NAMESPACE = "io.confluent.connect.protobuf"
 DEFAULT_NAME = "ConnectDefault"
@@ -17,8 +18,6 @@ UNION = f"{NAMESPACE}.Union"
 TAG = f"{NAMESPACE}.Tag"
 TYPE = f"{NAMESPACE}.Type"
 WRAPPER = f"{NAMESPACE}.Wrapper"
-GENERALIZED_UNION = "org.apache.kafka.connect.data.Union"
-GENERALIZED_ENUM = "org.apache.kafka.connect.data.Enum"
 
 PRECISION = "connect.decimal.precision"
 CONNECT_TYPE = "connect.type"
@@ -89,4 +88,4 @@ def is_union(schema: ConnectSchema) -> bool:
     if schema.type is not SchemaType.STRUCT:
         return False
     given = schema.parameters or {}
-    return (schema.name or "").startswith(UNION) or GENERALIZED_UNION in given or given.get(GLUE_TYPE) == GLUE_ONE_OF
+    return (schema.name or "").startswith(UNION) or sums.UNION in given or given.get(GLUE_TYPE) == GLUE_ONE_OF

@@ -22,7 +22,8 @@ Read = Callable[[list[Any]], "pa.Array"]
 """Makes a column of values as messages have them; None is null."""
 
 _UNSIGNED = ("uint64", "fixed64")
-_SECONDS = (-62_135_596_800, 253_402_300_799)
+SECONDS = (-62_135_596_800, 253_402_300_799)
+"""Since the epoch, of the years 1 to 9999."""
 _NANOS_MAX = 999_999_999
 GLUE_DIGITS = 9
 """After the point of Amazon's decimals."""
@@ -232,7 +233,7 @@ def _logical(descriptor: Any, name: str, schema: ConnectSchema) -> Read:
 def _timestamp(message: Any) -> int:
     """Microseconds since the epoch; as in Connect, those of whole milliseconds."""
     seconds, nanos = message.seconds, message.nanos
-    if not (_SECONDS[0] <= seconds <= _SECONDS[1] and 0 <= nanos <= _NANOS_MAX):
+    if not (SECONDS[0] <= seconds <= SECONDS[1] and 0 <= nanos <= _NANOS_MAX):
         raise DataError(f"Timestamp is not valid: {seconds} seconds, {nanos} nanos")
     return int(seconds * 1_000_000 + nanos // 1_000_000 * 1_000)
 

@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
-from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.pool import field_params
-from airflow_kconnect.converters.types import decimal_scale
-
-_SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
+from airflow_kconnect.converters.registered import sums
+from airflow_kconnect.converters.registered.schema_walk import SMALL_INTEGERS, SchemaWalk
+from airflow_kconnect.converters.types import LOGICAL_TYPES
 
 
 def connect_schema(descriptor: Any, settings: ProtobufSettings, version: int | None = None) -> ConnectSchema:
@@ -31,22 +29,20 @@ def connect_schema(descriptor: Any, settings: ProtobufSettings, version: int | N
     return replace(ToConnect(settings).message(descriptor), version=version)
 
 
-class ToConnect:
+class ToConnect(SchemaWalk):
     """Converts one message type."""
 
+    language = "Protobuf"
+
     def __init__(self, settings: ProtobufSettings) -> None:
+        super().__init__()
         self._settings = settings
-        self._path: list[str] = []
         self._within_types: list[str] = []
-        self._count = 0
 
     def message(self, descriptor: Any) -> ConnectSchema:
         """The STRUCT of a message type."""
         if descriptor.full_name in self._within_types:
-            raise self._error(
-                f"type {descriptor.full_name} contains itself, and no column of Spark can hold data of unlimited "
-                "depth; use ByteArrayConverter, or a schema without recursion"
-            )
+            raise self._endless(f"type {descriptor.full_name}")
         self._within_types.append(descriptor.full_name)
         members = self._all_members(descriptor)
         self._within_types.pop()
@@ -63,21 +59,11 @@ class ToConnect:
                 members.append(Field(fields.union_name(oneof, self._settings), self._union(oneof)))
         return members + self._members([field for field in descriptor.fields if not fields.oneof_of(field)])
 
-    def _error(self, problem: str) -> DataError:
-        where = ".".join(self._path)
-        text = f"Field {where} of the Protobuf schema" if where else "The Protobuf schema"
-        return DataError(f"{text}: {problem}")
-
     @contextmanager
     def _within(self, name: str) -> Iterator[None]:
-        self._path.append(name)
-        self._count += 1
-        if len(self._path) > DEPTH_MAX:
-            raise self._error(f"the schema nests more than {DEPTH_MAX} levels")
-        if self._count > SCHEMAS_MAX:
-            raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
-        yield
-        self._path.pop()
+        with super()._within(name):
+            self._count_one()
+            yield
 
     def _check_names(self, members: list[Field]) -> None:
         seen: set[str] = set()
@@ -101,7 +87,7 @@ class ToConnect:
         with self._within(oneof.name):
             members = tuple(self._members(oneof.fields, within_oneof=True))
         if self._settings.generalized_sum_type_support:
-            name, parameters = oneof.name, {names.GENERALIZED_UNION: oneof.name}
+            name, parameters = oneof.name, {sums.UNION: oneof.name}
             return ConnectSchema(SchemaType.STRUCT, True, name=name, parameters=parameters, fields=members)
         name = oneof.full_name if self._settings.enhanced_protobuf_schema_support else oneof.name
         return ConnectSchema(SchemaType.STRUCT, True, name=f"{names.UNION}.{name}", fields=members)
@@ -133,7 +119,7 @@ class ToConnect:
             raise self._error("groups are not supported: use a message")
         type_ = fields.CONNECT_TYPES[kind]
         if type_ is SchemaType.INT32:
-            type_ = _SMALL_INTEGERS.get(field_params(field).get(names.CONNECT_TYPE, ""), type_)
+            type_ = SMALL_INTEGERS.get(field_params(field).get(names.CONNECT_TYPE, ""), type_)
         plain = type_ not in (SchemaType.INT32, SchemaType.INT64) or kind == fields.USUAL_KINDS[type_]
         return ConnectSchema(type_, parameters=None if plain else self._of_kind(kind))
 
@@ -142,7 +128,7 @@ class ToConnect:
         return {names.TYPE: kind}
 
     def _enum(self, enum: Any) -> ConnectSchema:
-        parameter = names.GENERALIZED_ENUM if self._settings.generalized_sum_type_support else names.ENUM
+        parameter = sums.ENUM if self._settings.generalized_sum_type_support else names.ENUM
         parameters = {parameter: enum.name, **{f"{parameter}.{v.name}": str(v.number) for v in enum.values}}
         type_ = SchemaType.INT32 if self._settings.int_for_enums else SchemaType.STRING
         return ConnectSchema(type_, True, name=self._name(enum), parameters=parameters)
@@ -153,7 +139,7 @@ class ToConnect:
         if logical == DECIMAL:
             return self._decimal(field)
         if logical is not None:
-            return ConnectSchema(fields.LOGICAL_BASE[logical], name=logical, version=1)
+            return ConnectSchema(LOGICAL_TYPES[logical], name=logical, version=1)
         if message.full_name == names.VARIANT:
             raise self._error(f"type {names.VARIANT} is not supported")
         wrapped = fields.wrapped(field) if self._settings.wrapper_for_nullables else None
@@ -168,10 +154,7 @@ class ToConnect:
         if precision.isdecimal():
             parameters[names.PRECISION] = str(int(precision))
         schema = ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters=parameters)
-        try:
-            decimal_scale(schema)
-        except DataError as error:
-            raise self._error(str(error)) from error
+        self._check_scale(schema)
         return schema
 
     def _map(self, entry: Any) -> ConnectSchema:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.converters.protobuf import fields
 from airflow_kconnect.converters.registered.numbers import fixed_column, unsigned_column, varint_column
-from airflow_kconnect.converters.registered.slices import binary, joined, lengths_of
+from airflow_kconnect.converters.registered.slices import binary, joined, lengths_of, numpy_of
+from airflow_kconnect.registry.wire import unsigned_varint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,12 +36,7 @@ Bytes = Callable[["pa.Array"], "pa.Array"]
 
 def tag(field: Any, *, packed: bool = False) -> bytes:
     """The number of a field and its wire type."""
-    number = field.number << 3 | (LENGTH if packed else _WIRE_TYPES.get(fields.kind(field), _VARINT))
-    data = bytearray()
-    while number > 0x7F:
-        data.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*data, number])
+    return unsigned_varint(field.number << 3 | (LENGTH if packed else _WIRE_TYPES.get(fields.kind(field), _VARINT)))
 
 
 def scalars(kind: str) -> Bytes:
@@ -48,9 +44,9 @@ def scalars(kind: str) -> Bytes:
     if kind in ("string", "bytes"):
         return with_lengths
     if kind in FIXED:
-        return lambda column: fixed_column(_numpy(column).astype(FIXED[kind]))
+        return lambda column: fixed_column(numpy_of(column).astype(FIXED[kind]))
     if kind in ("sint32", "sint64"):
-        return lambda column: varint_column(_numpy(column).astype("i8"))
+        return lambda column: varint_column(numpy_of(column).astype("i8"))
     if kind == "uint32":
         return lambda column: unsigned_column(_words(column) % 2**32)
     return lambda column: unsigned_column(_words(column))
@@ -64,7 +60,7 @@ def is_default(column: pa.Array) -> NDArray[np.bool_]:
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
         empty: NDArray[np.bool_] = lengths_of(column) == 0
         return empty
-    values = _numpy(column)
+    values = numpy_of(column)
     bits = values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values
     return np.asarray(bits == 0)
 
@@ -113,9 +109,4 @@ def _words(column: pa.Array) -> NDArray[np.uint64]:
     """Integers, or booleans, as 64 bits."""
     import numpy as np
 
-    return _numpy(column).astype(np.int64).view(np.uint64)
-
-
-def _numpy(column: pa.Array) -> NDArray[Any]:
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values
+    return numpy_of(column).astype(np.int64).view(np.uint64)

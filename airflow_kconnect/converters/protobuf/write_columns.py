@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.json.values import DAY_MS
 from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.read_columns import GLUE_DIGITS
+from airflow_kconnect.converters.registered import sums
 from airflow_kconnect.converters.types import arrow_type, logical_name
+from airflow_kconnect.converters.unscaled import unscaled_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 Write = Callable[[list[Any], "pa.Array"], None]
 """Sets something in each message from the same row of a column; a message is None where the row is null."""
 
-_DAY_MS = 86_400_000
 _INTEGERS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32)
 _INT32_KINDS = ("int32", "sint32", "sfixed32")
 _INT64_KINDS = ("int64", "sint64", "sfixed64")
@@ -159,7 +161,7 @@ def _plain(column: pa.Array) -> list[Any]:
 def numbers_of_enum(enum: Any, schema: ConnectSchema) -> dict[str, int]:
     """The numbers of names: those of the enum, and those that the schema of the data has besides."""
     known: dict[str, int] = {value.name: value.number for value in enum.values}
-    for parameter in (names.ENUM, names.GENERALIZED_ENUM):
+    for parameter in (names.ENUM, sums.ENUM):
         for name, number in (schema.parameters or {}).items():
             if name.startswith(f"{parameter}."):
                 known.setdefault(name.removeprefix(f"{parameter}."), int(number))
@@ -228,7 +230,7 @@ def _times(messages: list[Any], column: pa.Array) -> None:
     for message, millis in zip(messages, column.to_pylist(), strict=True):
         if millis is None:
             continue
-        if not 0 <= millis < _DAY_MS:
+        if not 0 <= millis < DAY_MS:
             raise DataError("Time values must use number of millis greater than 0 and less than 86400000")
         seconds, rest = divmod(millis, 1_000)
         minutes, message.seconds = divmod(seconds, 60)
@@ -243,9 +245,7 @@ def _decimals(messages: list[Any], column: pa.Array) -> None:
             continue
         sign, digits, exponent = value.as_tuple()
         unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
-        # Java's BigInteger: the fewest bytes that hold the value and its sign.
-        size = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
-        message.value = unscaled.to_bytes(size, "big", signed=True)
+        message.value = unscaled_bytes(unscaled)
         message.precision = len(str(abs(unscaled)))
         message.scale = -int(exponent)
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 _PADDING = 16
-_LONGEST_VARINT = 10
+LONGEST_VARINT = 10
+"""In bytes, of 64 bits."""
 
 
 class Cursor:
@@ -59,7 +60,7 @@ class Cursor:
         more = np.flatnonzero(byte > 0x7F)
         at += 1
         shift = 7
-        while more.size and shift < 7 * _LONGEST_VARINT:
+        while more.size and shift < 7 * LONGEST_VARINT:
             byte = self.data[at[more]]
             value[more] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
             at[more] += 1

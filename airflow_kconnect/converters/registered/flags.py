@@ -1,23 +1,47 @@
-"""The keys of a format that are true or false, as a table: their definitions, and their values for its settings."""
+"""The keys of a format that are true or false: the fields of its settings define them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Self
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 
-Flag = tuple[str, bool, Importance, str]
-"""Key, default, importance, documentation."""
 CACHED = "all schemas of a run are known while it lasts"
+_IMPORTANCE, _DOCUMENTATION = "importance", "documentation"
 
 
-def flags_config(flags: Sequence[Flag]) -> ConfigDef:
-    """A definition with these keys."""
-    definition = ConfigDef()
-    for name, default, importance, documentation in flags:
-        definition.define(name, Type.BOOLEAN, default, importance, documentation)
-    return definition
+def flag(default: bool, documentation: str, importance: Importance = Importance.MEDIUM) -> Any:
+    """A field that is a key: its name has dots there."""
+    return field(default=default, metadata={_IMPORTANCE: importance, _DOCUMENTATION: documentation})
+
+
+@dataclass(frozen=True)
+class FlagSettings:
+    """The base of the settings of a format: values of its keys."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        """A definition with the flags."""
+        definition = ConfigDef()
+        for each in cls._flags():
+            about = each.metadata
+            definition.define(_key(each), Type.BOOLEAN, each.default, about[_IMPORTANCE], about[_DOCUMENTATION])
+        return definition
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From parsed values; keys that are missing have their defaults."""
+        return cls(**{each.name: values[_key(each)] for each in cls._flags() if _key(each) in values})
+
+    @classmethod
+    def _flags(cls) -> list[Field[Any]]:
+        return [each for each in fields(cls) if _IMPORTANCE in each.metadata]
+
+
+def _key(flag_field: Field[Any]) -> str:
+    return flag_field.name.replace("_", ".")
 
 
 def define_schema_cache(definition: ConfigDef) -> ConfigDef:
@@ -30,8 +54,3 @@ def define_schema_cache(definition: ConfigDef) -> ConfigDef:
         "Size of the cache of converted schemas.",
         without_effect=CACHED,
     )
-
-
-def flag_values(flags: Sequence[Flag], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parsed values of these keys, by the names of the fields of a settings class; missing keys are left out."""
-    return {name.replace(".", "_"): values[name] for name, *_ in flags if name in values}

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.data import ConnectSchema, Shape
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 if TYPE_CHECKING:
@@ -49,11 +50,27 @@ class Format(ABC):
     schema_type: ClassVar[str]
     """What the registry calls it: ``AVRO``, ``PROTOBUF``, ``JSON``."""
 
+    language: ClassVar[str]
+    """What users call it."""
+
     selects: ClassVar[bool] = False
     """Whether the first bytes of a payload select a type within the schema; then `selector` says which bytes."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
+
+    def data_schema(self, shape: Shape) -> ConnectSchema:
+        """The schema of data of a shape. :raises DataError: they have none."""
+        if shape.schema is None:
+            raise self.no_schema()
+        return shape.schema
+
+    def no_schema(self) -> DataError:
+        """The error for data without a schema."""
+        return DataError(
+            f"Data without a schema cannot be converted to or from {self.language}: use JsonConverter, or data with a "
+            "schema"
+        )
 
     @classmethod
     @abstractmethod

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_LONGEST_VARINT = 10
-_DECIMAL_BYTES = 16
+DECIMAL_BYTES = 16
+"""Of a decimal in a column."""
 
 
 def varint_column(values: NDArray[np.int64]) -> pa.Array:
@@ -53,7 +53,7 @@ def decimal_column(column: pa.Array) -> pa.Array:
 
     data = _big_endian(column)
     sizes = _sizes(data)
-    used = np.arange(_DECIMAL_BYTES) >= _DECIMAL_BYTES - sizes[:, None]
+    used = np.arange(DECIMAL_BYTES) >= DECIMAL_BYTES - sizes[:, None]
     return binary(sizes, data[used])
 
 
@@ -63,9 +63,9 @@ def fixed_decimal_column(column: pa.Array, size: int) -> tuple[pa.Array, NDArray
 
     data = _big_endian(column)
     odd: NDArray[np.bool_] = _sizes(data) > size
-    if size > _DECIMAL_BYTES:
+    if size > DECIMAL_BYTES:
         signs = np.where(data[:, :1] > 0x7F, 0xFF, 0).astype(np.uint8)
-        data = np.concatenate([np.repeat(signs, size - _DECIMAL_BYTES, axis=1), data], axis=1)
+        data = np.concatenate([np.repeat(signs, size - DECIMAL_BYTES, axis=1), data], axis=1)
     data = np.ascontiguousarray(data[:, data.shape[1] - size :])
     return binary(np.full(len(data), size), data.reshape(-1)), odd
 
@@ -74,7 +74,7 @@ def _big_endian(column: pa.Array) -> NDArray[np.uint8]:
     """The 16 bytes of each decimal."""
     import numpy as np
 
-    data = np.frombuffer(column.buffers()[1], np.uint8).reshape(-1, _DECIMAL_BYTES)
+    data = np.frombuffer(column.buffers()[1], np.uint8).reshape(-1, DECIMAL_BYTES)
     reversed_bytes: NDArray[np.uint8] = data[column.offset : column.offset + len(column), ::-1]
     return reversed_bytes
 
@@ -85,11 +85,11 @@ def _sizes(data: NDArray[np.uint8]) -> NDArray[np.int64]:
 
     negative = data[:, 0] > 0x7F
     repeated = data == np.where(negative, 0xFF, 0).astype(np.uint8)[:, None]
-    leading = np.minimum(np.cumprod(repeated, axis=1).sum(axis=1), _DECIMAL_BYTES - 1)
+    leading = np.minimum(np.cumprod(repeated, axis=1).sum(axis=1), DECIMAL_BYTES - 1)
     first = np.take_along_axis(data, leading[:, None], axis=1)[:, 0]
     # The first byte that is kept must have the sign.
     needs_sign = (leading > 0) & ((first > 0x7F) != negative)
-    sizes: NDArray[np.int64] = _DECIMAL_BYTES - leading + needs_sign
+    sizes: NDArray[np.int64] = DECIMAL_BYTES - leading + needs_sign
     return sizes
 
 

@@ -17,6 +17,7 @@ from airflow_kconnect.converters.registered.messages import (
     KnownMessages,
     selection_problem,
 )
+from airflow_kconnect.converters.registered.slices import LONGEST
 from airflow_kconnect.converters.types import arrow_type, spark_type
 from airflow_kconnect.registry.wire import ID, framing_of
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-LONGEST = 2**31 - 1
-"""The end of a slice: pyarrow fails without one."""
 _NEGATIVE = b"\x80"  # the first byte of a negative id, and those after it
 
 

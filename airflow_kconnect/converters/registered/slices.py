@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import DataError
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_MOST_BYTES = 2**31 - 1
+LONGEST = 2**31 - 1
+"""The most bytes that a BINARY column can have; the end of a slice, without which pyarrow fails."""
 
 
 def offsets_of(column: pa.Array) -> NDArray[np.int32]:
@@ -65,7 +66,7 @@ def of_offsets(offsets: NDArray[np.integer], data: NDArray[np.uint8]) -> pa.Arra
 
 def check_size(count: int) -> None:
     """:raises DataError: a BINARY column cannot have that many bytes."""
-    if count > _MOST_BYTES:
+    if count > LONGEST:
         raise DataError(
             "A batch takes more than 2 GiB as messages: lower `spark.sql.execution.arrow.maxRecordsPerBatch`"
         )
@@ -76,6 +77,12 @@ def lengths_of(column: pa.Array) -> NDArray[np.int64]:
     import numpy as np
 
     return np.diff(offsets_of(column)).astype(np.int64)
+
+
+def numpy_of(column: pa.Array) -> NDArray[Any]:
+    """The values of a column without nulls; copied where Arrow has them in another form."""
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values
 
 
 def joined(parts: list[pa.Array], count: int) -> pa.Array:
@@ -104,6 +111,14 @@ def spread(parts: list[pa.Array], given: NDArray[np.bool_]) -> list[pa.Array]:
         offsets = offsets_of(part)
         spread_parts.append(binary(lengths, bytes_of(part)[offsets[0] : offsets[-1]]))
     return spread_parts
+
+
+def scattered(column: pa.Array, given: NDArray[np.bool_]) -> pa.Array:
+    """The values of the given rows as a column of all rows, with a null in each other one."""
+    import numpy as np
+    import pyarrow as pa
+
+    return column if given.all() else column.take(pa.array(np.cumsum(given) - 1, mask=~given))
 
 
 def without(part: pa.Array, where: NDArray[np.bool_]) -> pa.Array:

@@ -12,7 +12,7 @@ from airflow_kconnect.converters.base import Encoded
 from airflow_kconnect.converters.registered.compression import deflated
 from airflow_kconnect.converters.registered.desk import Assigned, DeskAddress, ask
 from airflow_kconnect.converters.registered.format import Format, PayloadEncoder
-from airflow_kconnect.converters.registered.reading import LONGEST
+from airflow_kconnect.converters.registered.slices import LONGEST
 from airflow_kconnect.registry.schema import RegisteredSchema
 from airflow_kconnect.registry.wire import GUID, framing_of
 

@@ -78,7 +78,8 @@ def s3_client(own: S3Settings, patience: Patience) -> Any:
                 config=_config(own, patience),
             )
         except InvalidRegionError as error:
-            raise ConfigError({"store.region": [f"{error}; expected one such as eu-central-1"]}) from error
+            said = str(error).rstrip(".")
+            raise ConfigError({"store.region": [f"{said}; expected one such as eu-central-1"]}) from error
         except ValueError as error:
             raise ConfigError({"store.endpoint": [f"{error}; expected a URL like https://host:9000"]}) from error
 

@@ -54,7 +54,7 @@ class IdleMembers:
         self._found = Found()
 
     def reports(self, runs: Iterable[RunSpec]) -> Mapping[str, RunReport]:
-        """The reports of those that have nothing to do, by their names, see `idle_reports`.
+        """The reports of those that have nothing to do, by their names, see `looked_at`.
 
         All are checked, replays too: how Spark starts, and whether pyarrow may know pandas, depends on whether there
         are classes of others (`only_own_loaded`), whichever connector needs it first.
@@ -88,11 +88,6 @@ class Found:
 
     reports: dict[str, RunReport] = field(default_factory=dict)
     read_before: dict[str, ReadBefore] = field(default_factory=dict)
-
-
-def idle_reports(members: Sequence[Member]) -> dict[str, RunReport]:
-    """The reports of those that have nothing to do, by their names."""
-    return looked_at(members).reports
 
 
 def looked_at(members: Sequence[Member]) -> Found:

@@ -187,6 +187,8 @@ class Delivery:
         self._requests.timeout_ms = 0  # an earlier one is over
         with as_data_error(type(self._task)):
             self._task.put(list(records))
+        if self._requests.failure is not None:
+            raise self._requests.failure
         if self._reporter:
             self._reporter.raise_if_failed()
 

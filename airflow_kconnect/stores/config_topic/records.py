@@ -103,19 +103,9 @@ def decode_properties(value: bytes | None) -> dict[str, str | None] | None:
     return properties
 
 
-def encode_commit(tasks: int) -> bytes:
-    """Value of the record that puts the preceding task configurations into force."""
-    return canonical_json({"tasks": tasks}).encode()
-
-
 def decode_commit(value: bytes | None) -> int:
     """Number of tasks that are in force from here on. :raises ValueError: there is none."""
     return number(_present(json_object(value)), "tasks")
-
-
-def encode_task_count(tasks: int) -> bytes:
-    """Value of the record that says how many tasks the next round of fencing must fence (KIP-618)."""
-    return canonical_json({"task-count": tasks}).encode()
 
 
 def decode_task_count(value: bytes | None) -> int:

@@ -12,7 +12,10 @@ import pytest
 
 from tests.support.pages.markdown import REPOSITORY, blocks
 
-PAGES = ("README.md", "docs/writing-connectors.md", "docs/guides/own-transformations.md")
+PAGES = (
+    "README.md",
+    *("docs/writing-connectors.md", "docs/connector-classes.md", "docs/guides/own-transformations.md"),
+)
 USES = """
 from collections.abc import Iterator
 from typing import Any

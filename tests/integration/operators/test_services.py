@@ -63,26 +63,19 @@ def _source(config: dict[str, Any], worker: dict[str, str], **parameters: Any) -
     return KafkaSourceOperator(task_id="read", connector=config, worker_config=worker, kafka_conn_id=None, **parameters)
 
 
-def test_a_job_moves_records_and_its_report_comes_back(
+def test_a_job_moves_records_its_report_comes_back_and_the_service_is_told_no_secret(
     runner: JobRunner,
     bucket: Bucket,
     bootstrap: str,
     worker_props: dict[str, str],
     source: Callable[..., dict[str, Any]],
 ) -> None:
-    config = source()
+    config = source() | {"secret.password": "s3cr3t-word"}
     report = _source(config, worker_props).execute(context())
     assert report is not None
     assert (report["records"]["written"], report["complete"]) == (2, True)
     assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
     assert objects_of(bucket, "kconnect/runs/") == {}
-
-
-def test_what_a_service_is_told_has_no_secret(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
-) -> None:
-    config = source() | {"secret.password": "s3cr3t-word"}
-    _source(config, worker_props).execute(context())
     (run,) = runner.runs.values()
     assert "s3cr3t-word" not in json.dumps(run.request)
 
@@ -124,6 +117,7 @@ def test_a_retry_waits_for_the_job_of_the_attempt_before(
     assert (len(runner.runs), report["records"]["written"]) == (1, 2)
 
 
+@pytest.mark.exhaustive
 @needs_airflow_3_3
 def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
     runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]

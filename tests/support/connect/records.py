@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.stores.config_topic import records
 from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
 from airflow_kconnect.stores.config_topic.state import ClusterConfig
@@ -18,12 +19,22 @@ def put_tasks(writer: ConfigWriter, name: str, configs: Sequence[Mapping[str, st
     if configs:
         encoded = enumerate(map(records.encode_properties, configs))
         writer._write([(RecordKey(records.TASK, name, task), value) for task, value in encoded])
-    return writer._write([(RecordKey(records.COMMIT, name), records.encode_commit(len(configs)))])
+    return writer._write([(RecordKey(records.COMMIT, name), encode_commit(len(configs)))])
 
 
 def put_task_count(writer: ConfigWriter, name: str, tasks: int) -> None:
     """How many tasks may run from now on, after those of before were fenced."""
-    writer._write([(RecordKey(records.TASK_COUNT, name), records.encode_task_count(tasks))])
+    writer._write([(RecordKey(records.TASK_COUNT, name), encode_task_count(tasks))])
+
+
+def encode_commit(tasks: int) -> bytes:
+    """Value of the record that puts the preceding task configurations into force."""
+    return canonical_json({"tasks": tasks}).encode()
+
+
+def encode_task_count(tasks: int) -> bytes:
+    """Value of the record that says how many tasks the next round of fencing must fence (KIP-618)."""
+    return canonical_json({"task-count": tasks}).encode()
 
 
 def put_restart(writer: ConfigWriter, request: RestartRequest) -> None:

@@ -9,10 +9,11 @@ import java.util.regex.Pattern;
 /**
  * A server of MongoDB's protocol, with documents in memory, on the loopback address: its port.
  *
- * <p>A command that writes to a collection `fails-CODE` fails with this code, and in `refuses-CODE` its first write does.
+ * <p>A command that writes to a collection `fails-CODE` fails with this code, and in `refuses-CODE` its first write does;
+ * in `loses-CODE` that is so, and the others are not confirmed.
  */
 public class DocumentServer extends MemoryBackend {
-    private static final Pattern FAILING = Pattern.compile("(fails|refuses)-(\\d+)");
+    private static final Pattern FAILING = Pattern.compile("(fails|refuses|loses)-(\\d+)");
 
     public static void main(String[] arguments) {
         new MongoServer(new DocumentServer()).bind("127.0.0.1", Integer.parseInt(arguments[0]));
@@ -29,6 +30,10 @@ public class DocumentServer extends MemoryBackend {
             return error.append("ok", 0.0);
         }
         List<Document> errors = List.of(error.append("index", 0));
-        return new Document("n", 0).append("nModified", 0).append("writeErrors", errors).append("ok", 1.0);
+        Document answer = new Document("n", 0).append("nModified", 0).append("writeErrors", errors).append("ok", 1.0);
+        if (failing.group(1).equals("loses")) {
+            answer.append("writeConcernError", new Document("code", 64).append("errmsg", "waiting timed out"));
+        }
+        return answer;
     }
 }

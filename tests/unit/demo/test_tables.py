@@ -10,11 +10,10 @@ import pytest
 from rich.console import Console
 
 from airflow_kconnect.demo import tables
-from airflow_kconnect.demo.demo import Run
 from airflow_kconnect.demo.engines import DUCKDB_MISSING
 from airflow_kconnect.demo.folder import DemoFolder
 from airflow_kconnect.demo.lake import LakePipeline
-from airflow_kconnect.demo.pipelines import Answer, FilePipeline, TablePipeline
+from airflow_kconnect.demo.pipelines import Answer, FilePipeline, Run, TablePipeline
 
 REPORT = {
     "guarantee": "exactly_once",

@@ -27,6 +27,7 @@ from airflow_kconnect.connectors.cloud_storage.rules.partitions import (
 )
 from airflow_kconnect.connectors.cloud_storage.rules.path_format import PathFormat, time_zone
 from airflow_kconnect.connectors.cloud_storage.rules.rotation import Bounds
+from airflow_kconnect.places.base import is_hidden
 
 FAIL, IGNORE, WRITE = "fail", "ignore", "write"
 _HIDDEN = "and names that begin with a dot are hidden: from readers, and from the run that looks for what others left"
@@ -225,7 +226,7 @@ def _pattern_problems(values: Mapping[str, Any], pattern: str) -> Iterator[tuple
     except ValueError as error:
         yield "path.format", str(error)
     else:
-        if _is_hidden(text):
+        if is_hidden(text):
             yield "path.format", f"makes folders like {text}, {_HIDDEN}"
 
 
@@ -241,9 +242,5 @@ def _null_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _hidden_problems(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("topics.dir", "tombstone.encoded.partition"):
-        if _is_hidden(values[key] or ""):
+        if is_hidden(values[key] or ""):
             yield key, f"is {values[key]}, {_HIDDEN}"
-
-
-def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/"))

@@ -27,7 +27,6 @@ from airflow_kconnect.connectors.table.columns.columns import (
     key_members_of,
     key_type,
     members_of,
-    wanted_columns,
 )
 from airflow_kconnect.connectors.table.columns.evolution import FAIL
 from airflow_kconnect.connectors.table.columns.fitting import (
@@ -103,11 +102,6 @@ def _with_looks(frame: RecordFrame, columns: T.StructType, settings: ColumnSetti
     found = {_LOOK + name: look(F.col(quoted(name)), columns.fields)[0] for shape, name in shapes if shape.schemaless}
     looks = {name: column for name, column in found.items() if column is not None}
     return frame.with_columns(looks) if looks else frame
-
-
-def columns_of(frame: RecordFrame) -> T.StructType:
-    """The columns of a table that is created for the records."""
-    return wanted_columns(frame, _DEFAULTS, None)
 
 
 def _error(frame: RecordFrame, problems: list[Column], settings: ColumnSettings) -> Column:

@@ -12,8 +12,8 @@ from pyspark.sql import types as T
 
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.table.routing.routing import ROUTE, TOPIC, by_record, name_format
-from airflow_kconnect.connectors.table.settings import Routing, TableSettings
+from airflow_kconnect.connectors.table.routing.routing import by_record, name_format
+from airflow_kconnect.connectors.table.settings import ROUTE, TOPIC, Routing, TableSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

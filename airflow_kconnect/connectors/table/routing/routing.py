@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from airflow_kconnect.connectors.table.identifiers import identifier, parts_of
-from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, Routing, TableSettings
-
-TOPIC, ROUTE, TABLE = "${topic}", "${route}", "${table}"
+from airflow_kconnect.connectors.table.settings import RECORD_KEY, ROUTE, TOPIC, UPSERT, Routing, TableSettings
 
 
 def full_name(routing: Routing, name: str) -> str:

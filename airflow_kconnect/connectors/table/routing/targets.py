@@ -22,8 +22,8 @@ from airflow_kconnect.connectors.table.routing.routes import (
     routed,
     topic_of,
 )
-from airflow_kconnect.connectors.table.routing.routing import TOPIC, by_record, full_name, table_of
-from airflow_kconnect.connectors.table.settings import TableSettings
+from airflow_kconnect.connectors.table.routing.routing import by_record, full_name, table_of
+from airflow_kconnect.connectors.table.settings import TOPIC, TableSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connectors.table.identifiers import quoted
+from airflow_kconnect.connectors.table.identifiers import quoted, text_literal
 from airflow_kconnect.connectors.table.source.change_logs import (
     DELETED,
     KIND,
@@ -115,8 +115,8 @@ class IcebergChanges(ChangeLog):
         options = f"map('start-snapshot-id', '{start}', 'end-snapshot-id', '{end}')"
         try:
             self.spark.sql(
-                f"CALL {catalog}.system.create_changelog_view(table => {_text(rest)}, options => {options},"
-                f" changelog_view => {_text(view)}, compute_updates => false)"
+                f"CALL {catalog}.system.create_changelog_view(table => {text_literal(rest)}, options => {options},"
+                f" changelog_view => {text_literal(view)}, compute_updates => false)"
             )
         except IllegalArgumentException as error:  # columns that cannot be compared, such as maps
             raise self.unkeyed() from error
@@ -175,8 +175,3 @@ def _summed(snapshots: Sequence[Any], *names: str) -> int | None:
             return None
         total += sum(int(summary.get(name) or 0) for name in names)
     return total
-
-
-def _text(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

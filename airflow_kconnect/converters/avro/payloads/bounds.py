@@ -16,8 +16,8 @@ from airflow_kconnect.converters.avro.payloads.plans import (
     least_size,
 )
 from airflow_kconnect.converters.avro.schemas.schema import AvroType
+from airflow_kconnect.converters.registered.cursor import LONGEST_VARINT
 
-_LONGEST_VARINT = 10
 _EMPTY_VALUES = 1_000_000
 """At most that many values without bytes follow each other: their number says nothing about the size."""
 
@@ -57,7 +57,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 def unsigned(data: bytes, at: int) -> tuple[int, int]:
     """The number as which an int or long is written: twice its value, if that is not negative. Else as `varint`."""
     value = 0
-    for shift in range(0, 7 * _LONGEST_VARINT, 7):
+    for shift in range(0, 7 * LONGEST_VARINT, 7):
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift

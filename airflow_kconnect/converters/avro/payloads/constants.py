@@ -7,17 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroDocument, AvroSchema, AvroType
-
-
-def varint(number: int) -> bytes:
-    """An int or a long."""
-    rest = (number << 1) ^ (number >> 63)
-    out = bytearray()
-    while rest > 0x7F:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    out.append(rest)
-    return bytes(out)
+from airflow_kconnect.registry.wire import varint
 
 
 def constant_bytes(avro: AvroSchema, node: Any, document: AvroDocument) -> bytes:

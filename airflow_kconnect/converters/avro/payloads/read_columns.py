@@ -20,6 +20,7 @@ from airflow_kconnect.converters.avro.payloads.plans import (
     least_size,
 )
 from airflow_kconnect.converters.avro.payloads.read_leaves import read_bytes, read_leaf
+from airflow_kconnect.converters.registered.slices import scattered
 from airflow_kconnect.converters.types import arrow_type
 
 if TYPE_CHECKING:
@@ -64,23 +65,13 @@ def read_column(node: Node, cursor: Cursor, rows: Integers) -> pa.Array:
 # Nullable values, structs, unions
 
 
-def _spread(column: pa.Array, given: NDArray[np.bool_]) -> pa.Array:
-    """A column with a null in each row that is not given."""
-    import numpy as np
-    import pyarrow as pa
-
-    if given.all():
-        return column
-    return column.take(pa.array(np.cumsum(given) - 1, mask=~given))
-
-
 def _nullable(node: Nullable, cursor: Cursor, rows: Integers) -> pa.Array:
     branches = cursor.varints(rows)
     given = branches == node.index
     odd = ~given if node.null_index is None else ~given & (branches != node.null_index)
     if odd.any():
         cursor.leave(rows[odd])
-    return _spread(read_column(node.inner, cursor, rows[given]), given)
+    return scattered(read_column(node.inner, cursor, rows[given]), given)
 
 
 def _struct(node: Node, columns: list[pa.Array], count: int, nulls: pa.Array | None = None) -> pa.Array:
@@ -105,7 +96,7 @@ def _choice(node: Choice, cursor: Cursor, rows: Integers) -> pa.Array:
     for branch, index, member in node.branches:
         given = branches == branch
         known |= given
-        columns[index] = _spread(read_column(member, cursor, rows[given]), given)
+        columns[index] = scattered(read_column(member, cursor, rows[given]), given)
     if not known.all():
         cursor.leave(rows[~known])
     in_order = [columns[index] for index in range(len(node.schema.fields))]

@@ -8,6 +8,7 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Schema
 from airflow_kconnect.converters.avro.payloads.plans import Leaf, Node
 from airflow_kconnect.converters.avro.schemas.schema import AvroType
 from airflow_kconnect.converters.json.values import DAY_MS
+from airflow_kconnect.converters.registered.numbers import DECIMAL_BYTES
 from airflow_kconnect.converters.types import MAX_PRECISION, arrow_type, decimal_scale, logical_name
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from airflow_kconnect.converters.registered.cursor import Cursor, Integers
 
 LAST_MS = (2**63 - 1) // 1000
-_DECIMAL_BYTES = 16
 
 
 def read_leaf(node: Leaf, cursor: Cursor, rows: Integers) -> pa.Array:
@@ -127,12 +127,12 @@ def _decimals(node: Node, cursor: Cursor, rows: Integers, start: Integers, end: 
 
     sizes = end - start
     # Before the first byte there is the sign of the number.
-    places = end[:, None] + np.arange(-_DECIMAL_BYTES, 0)
+    places = end[:, None] + np.arange(-DECIMAL_BYTES, 0)
     data = cursor.data[np.maximum(places, 0)]
     signs = np.where(cursor.data[start] > 0x7F, 0xFF, 0).astype(np.uint8)
     data = np.where(places < start[:, None], signs[:, None], data)
     words = data.view(">u8").astype(np.uint64)
-    odd = (sizes < 1) | (sizes > _DECIMAL_BYTES) | _too_large(words)
+    odd = (sizes < 1) | (sizes > DECIMAL_BYTES) | _too_large(words)
     if odd.any():
         cursor.leave(rows[odd])
         words[odd] = 0

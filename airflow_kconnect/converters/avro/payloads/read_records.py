@@ -23,10 +23,10 @@ from airflow_kconnect.converters.avro.payloads.plans import (
 from airflow_kconnect.converters.avro.payloads.read_leaves import LAST_MS
 from airflow_kconnect.converters.avro.schemas.schema import AvroType
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
+from airflow_kconnect.converters.registered.cursor import LONGEST_VARINT
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16}
-_LONGEST_VARINT = 10
 # 128 bits, with any number of bytes that only repeat the sign.
 _UNSCALED_MAX = 10**MAX_PRECISION
 
@@ -50,7 +50,7 @@ class Message:
     def varint(self) -> int:
         """The next int or long. :raises DataError: there is none."""
         value = 0
-        for index in range(_LONGEST_VARINT):
+        for index in range(LONGEST_VARINT):
             if self.at >= len(self.data):
                 raise DataError("the message ends within a number")
             byte = self.data[self.at]

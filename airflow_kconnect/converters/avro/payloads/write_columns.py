@@ -23,6 +23,7 @@ from airflow_kconnect.converters.registered.slices import (
     bytes_of,
     joined,
     lengths_of,
+    numpy_of,
     of_offsets,
     offsets_of,
     repeated,
@@ -96,9 +97,9 @@ class ColumnWriter:
                 return [numbers.varint_column(self._integers(node, column, rows))]
             case AvroType.FLOAT | AvroType.DOUBLE:
                 type_ = pa.float32() if node.wire is AvroType.FLOAT else pa.float64()
-                return [numbers.fixed_column(_numpy(column.cast(type_, safe=False)))]
+                return [numbers.fixed_column(numpy_of(column.cast(type_, safe=False)))]
             case AvroType.BOOLEAN:
-                return [numbers.fixed_column(_numpy(column).astype("uint8"))]
+                return [numbers.fixed_column(numpy_of(column).astype("uint8"))]
             case AvroType.ENUM:
                 return [self._symbols(node, column, rows)]
             case AvroType.FIXED:
@@ -113,7 +114,7 @@ class ColumnWriter:
         name = logical_name(node.schema)
         if name in (DATE, TIMESTAMP):
             column = column.cast(pa.int32() if name == DATE else pa.int64())
-        values: Integers = _numpy(column).astype(np.int64)
+        values: Integers = numpy_of(column).astype(np.int64)
         if name == TIMESTAMP:
             # Connect's instants are milliseconds.
             values = values // 1000
@@ -133,7 +134,7 @@ class ColumnWriter:
             rows[~_is_given(places)].tolist(), column.filter(places.is_null()).to_pylist(), strict=True
         ):
             self.errors.setdefault(row, f"Field {node.path}: {symbol!r:.100} is not a symbol of the enum")
-        return numbers.varint_column(_numpy(places.fill_null(0)).astype("int64"))
+        return numbers.varint_column(numpy_of(places.fill_null(0)).astype("int64"))
 
     def _bytes(self, node: Node, column: pa.Array) -> pa.Array:
         import pyarrow as pa
@@ -214,7 +215,7 @@ class ColumnWriter:
         """The items of each row as one block: their number, the items, the zero after the last block."""
         import numpy as np
 
-        offsets = _numpy(column.offsets)
+        offsets = numpy_of(column.offsets)
         counts = np.diff(offsets).astype(np.int64)
         values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
         items = joined(write(values, np.repeat(rows, counts)), len(values))
@@ -239,15 +240,10 @@ def _why_not_null(node: Node) -> str:
 
 def _is_given(column: pa.Array) -> NDArray[np.bool_]:
     """Which rows are not null."""
-    return _numpy(column.is_valid())
+    return numpy_of(column.is_valid())
 
 
 def _mask(chosen: NDArray[np.bool_]) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(chosen)
-
-
-def _numpy(column: pa.Array) -> NDArray[Any]:
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values

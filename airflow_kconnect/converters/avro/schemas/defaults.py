@@ -15,9 +15,9 @@ from airflow_kconnect.converters.avro.schemas import names
 from airflow_kconnect.converters.avro.schemas.schema import AvroSchema, AvroType
 from airflow_kconnect.converters.floats import exact_single, single_of
 from airflow_kconnect.converters.json.values import EPOCH
-from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.types import INTEGER_BITS, MAX_PRECISION, decimal_scale, logical_name
+from airflow_kconnect.converters.unscaled import unscaled_bytes
 
-_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
@@ -95,7 +95,7 @@ def _primitive(schema: ConnectSchema, node: Any) -> Any:
                 raise TypeError(f"{node} is not a number")
             return exact_single(node) if schema.type is SchemaType.FLOAT32 else float(node)
         case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
-            return _instant(name, _integer(node, _BITS[schema.type]))
+            return _instant(name, _integer(node, INTEGER_BITS[schema.type]))
     raise TypeError(f"{schema.type} has no default")
 
 
@@ -126,14 +126,14 @@ def _decimal(data: bytes, scale: int) -> Decimal:
     return number
 
 
-def decimal_bytes(value: Decimal, scale: int) -> bytes:
+def _decimal_bytes(value: Decimal, scale: int) -> bytes:
     """The unscaled value, big-endian and as short as possible (``BigInteger.toByteArray``)."""
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     unscaled = int("".join(map(str, digits)) or "0") * (-1 if sign else 1)
     power: int = 10 ** abs(exponent + scale)
     unscaled = unscaled * power if exponent + scale >= 0 else unscaled // power
-    return unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True)
+    return unscaled_bytes(unscaled)
 
 
 def default_to_avro(schema: ConnectSchema, value: Any, settings: AvroSettings) -> Any:
@@ -180,7 +180,7 @@ def _struct_to_avro(schema: ConnectSchema, value: Mapping[str, Any], settings: A
 def _primitive_to_avro(schema: ConnectSchema, value: Any) -> Any:
     name = logical_name(schema)
     if name == DECIMAL:
-        return decimal_bytes(value, decimal_scale(schema)).decode("latin-1")
+        return _decimal_bytes(value, decimal_scale(schema)).decode("latin-1")
     if name == DATE:
         return (value - EPOCH.date()).days
     if name == TIMESTAMP:

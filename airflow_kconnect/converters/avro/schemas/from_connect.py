@@ -15,6 +15,7 @@ from airflow_kconnect.converters.avro.config import AvroSettings
 from airflow_kconnect.converters.avro.schemas import names
 from airflow_kconnect.converters.avro.schemas.attributes import annotated, decimal_properties, parameters
 from airflow_kconnect.converters.avro.schemas.defaults import InvalidDefault, default_to_avro, writes_avro_map
+from airflow_kconnect.converters.registered import sums
 
 _PLAIN = {
     SchemaType.INT8: "int",
@@ -28,7 +29,7 @@ _PLAIN = {
     SchemaType.BYTES: "bytes",
 }
 _NAMED = ("record", "enum", "fixed")
-_SHAPE_PARAMETERS = (names.FIXED_SIZE, names.PRECISION, "scale", names.ENUM, names.GENERALIZED_ENUM)
+_SHAPE_PARAMETERS = (names.FIXED_SIZE, names.PRECISION, "scale", names.ENUM, sums.ENUM)
 _NO_NAMESPACE = ""
 
 
@@ -173,7 +174,7 @@ class _FromConnect:
         settings = self._settings
         if not (settings.generalized_sum_type_support or settings.enhanced_avro_schema_support):
             return None
-        parameter = names.GENERALIZED_ENUM if settings.generalized_sum_type_support else names.ENUM
+        parameter = sums.ENUM if settings.generalized_sum_type_support else names.ENUM
         return parameter if parameter in (schema.parameters or {}) else None
 
     def _enum(self, schema: ConnectSchema, parameter: str, namespace: str) -> Any:

@@ -9,6 +9,7 @@ import re
 from urllib.parse import quote_plus
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+from airflow_kconnect.converters.registered import sums
 
 NAMESPACE = "io.confluent.connect.avro"
 DEFAULT_NAME = "ConnectDefault"
@@ -25,10 +26,6 @@ FIELD_DEFAULT = f"{NAMESPACE}.field.default"
 TYPE_RECORD_DOC = "connect.record.doc"
 TYPE_ENUM_DOC = "connect.enum.doc"
 
-GENERALIZED_UNION = "org.apache.kafka.connect.data.Union"
-GENERALIZED_ENUM = "org.apache.kafka.connect.data.Enum"
-GENERALIZED_UNION_NAME = "connect_union_"
-GENERALIZED_MEMBER = "connect_union_field_"
 
 FIXED_SIZE = "connect.fixed.size"
 PRECISION = "connect.decimal.precision"
@@ -67,7 +64,7 @@ def is_union(schema: ConnectSchema) -> bool:
     """Whether a struct stands for a union: it has an optional member for each branch."""
     if schema.type is not SchemaType.STRUCT:
         return False
-    return schema.name == UNION or GENERALIZED_UNION in (schema.parameters or {})
+    return schema.name == UNION or sums.UNION in (schema.parameters or {})
 
 
 def is_fixed(schema: ConnectSchema) -> bool:

@@ -15,6 +15,7 @@ from airflow_kconnect.converters.avro.schemas.schema import (
     AvroSchema,
     AvroType,
 )
+from airflow_kconnect.converters.registered.schema_walk import shown
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 _OWN_KEYS = frozenset(
@@ -65,7 +66,7 @@ class _Parser:
         if isinstance(type_, dict | list):
             return self._schema(type_, namespace)
         if not isinstance(type_, str):
-            raise _invalid(f"no type in {_shown(node)}")
+            raise _invalid(f"no type in {shown(node)}")
         if type_ in NAMED or type_ == "error":
             return self._define(AvroType.RECORD if type_ == "error" else AvroType(type_), node, namespace)
         if type_ in PRIMITIVES:
@@ -74,7 +75,7 @@ class _Parser:
             case AvroType.ARRAY | AvroType.MAP:
                 member = "items" if type_ == AvroType.ARRAY else "values"
                 if member not in node:
-                    raise _invalid(f"no `{member}` in {_shown(node)}")
+                    raise _invalid(f"no `{member}` in {shown(node)}")
                 items = self._schema(node[member], namespace)
                 return AvroSchema(AvroType(type_), items=items, props=_props(node, _OWN_KEYS))
         return self._by_name(type_, namespace)
@@ -88,7 +89,7 @@ class _Parser:
                 return AvroSchema(AvroType.REFERENCE, name=candidate)
             if candidate in self.named:
                 return self.named[candidate]
-        raise _invalid(f"it uses type {_shown(name)}, which neither it nor its references define")
+        raise _invalid(f"it uses type {shown(name)}, which neither it nor its references define")
 
     def _union(self, nodes: list[Any], namespace: str | None) -> AvroSchema:
         branches = tuple(self._schema(node, namespace) for node in nodes)
@@ -130,15 +131,15 @@ class _Parser:
     def _fields(self, node: dict[str, Any], namespace: str | None) -> tuple[AvroField, ...]:
         nodes = node.get("fields")
         if not isinstance(nodes, list):
-            raise _invalid(f"no `fields` in {_shown(node)}")
+            raise _invalid(f"no `fields` in {shown(node)}")
         fields = tuple(self._field(member, namespace) for member in nodes)
         if len({member.name for member in fields}) < len(fields):
-            raise _invalid(f"two fields of {_shown(node.get('name'))} have the same name")
+            raise _invalid(f"two fields of {shown(node.get('name'))} have the same name")
         return fields
 
     def _field(self, node: Any, namespace: str | None) -> AvroField:
         if not isinstance(node, dict) or not isinstance(node.get("name"), str) or "type" not in node:
-            raise _invalid(f"a field has no name or no type: {_shown(node)}")
+            raise _invalid(f"a field has no name or no type: {shown(node)}")
         doc, aliases = node.get("doc"), node.get("aliases")
         return AvroField(
             name=node["name"],
@@ -153,7 +154,7 @@ class _Parser:
 def _full_name(node: dict[str, Any], namespace: str | None) -> str:
     name = node.get("name")
     if not isinstance(name, str) or not name:
-        raise _invalid(f"no `name` in {_shown(node)}")
+        raise _invalid(f"no `name` in {shown(node)}")
     if "." in name:
         return name.removeprefix(".")
     own = node.get("namespace", namespace)
@@ -163,21 +164,16 @@ def _full_name(node: dict[str, Any], namespace: str | None) -> str:
 def _symbols(node: dict[str, Any]) -> tuple[str, ...]:
     symbols = node.get("symbols")
     if not isinstance(symbols, list) or not all(isinstance(symbol, str) for symbol in symbols):
-        raise _invalid(f"no `symbols` in {_shown(node)}")
+        raise _invalid(f"no `symbols` in {shown(node)}")
     return tuple(symbols)
 
 
 def _size(node: dict[str, Any]) -> int:
     size = node.get("size")
     if type(size) is not int or not 0 <= size < 2**31:
-        raise _invalid(f"no `size` in {_shown(node)}")
+        raise _invalid(f"no `size` in {shown(node)}")
     return size
 
 
 def _props(node: dict[str, Any], own: frozenset[str]) -> dict[str, Any]:
     return {name: value for name, value in node.items() if name not in own}
-
-
-def _shown(node: Any) -> str:
-    text = json.dumps(node)
-    return text if len(text) < 100 else text[:100] + "..."

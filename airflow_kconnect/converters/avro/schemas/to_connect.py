@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
@@ -21,10 +18,10 @@ from airflow_kconnect.converters.avro.schemas.drafts import (
     set_version,
 )
 from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
-from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
-from airflow_kconnect.converters.types import decimal_scale
+from airflow_kconnect.converters.registered import sums
+from airflow_kconnect.converters.registered.schema_walk import SMALL_INTEGERS, SchemaWalk
+from airflow_kconnect.converters.types import has_map
 
-_LOG = logging.getLogger(__name__)
 _PLAIN = {
     AvroType.BOOLEAN: SchemaType.BOOLEAN,
     AvroType.INT: SchemaType.INT32,
@@ -43,7 +40,6 @@ _LOGICAL = {
     (AvroType.BYTES, "decimal"): DECIMAL,
     (AvroType.FIXED, "decimal"): DECIMAL,
 }
-_SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
 
 
 def connect_schema(avro: AvroSchema, settings: AvroSettings, version: int | None = None) -> ConnectSchema:
@@ -61,7 +57,7 @@ def member_name(branch: AvroSchema, index: int, settings: AvroSettings) -> str:
     :param index: of the branch in the union.
     """
     if settings.generalized_sum_type_support:
-        return f"{names.GENERALIZED_MEMBER}{index}"
+        return f"{sums.MEMBER}{index}"
     if branch.name is None:
         return branch.type.value
     return branch.name if settings.enhanced_avro_schema_support else names.split_name(branch.name)[1]
@@ -75,11 +71,12 @@ def is_map_entry(schema: AvroSchema) -> bool:
     return marked or schema.name == f"{names.NAMESPACE}.{names.MAP_ENTRY}"
 
 
-class _ToConnect:
+class _ToConnect(SchemaWalk):
+    language = "Avro"
+
     def __init__(self, settings: AvroSettings) -> None:
+        super().__init__()
         self._settings = settings
-        self._path: list[str] = []
-        self._count = 0
         self._unions = 0
 
     def schema(
@@ -96,7 +93,7 @@ class _ToConnect:
         :param default: JSON value of the field's default.
         :param doc: of the field.
         """
-        self._check_size()
+        self._count_one()
         if avro.type is AvroType.UNION:
             only = self._only_branch(avro)
             if only is not None:
@@ -114,10 +111,6 @@ class _ToConnect:
     def _keeps_types(self) -> bool:
         return self._settings.connect_meta_data and not self._settings.discard_type_doc_default
 
-    def _error(self, problem: str) -> DataError:
-        where = ".".join(self._path)
-        return DataError(f"Field {where} of the Avro schema: {problem}" if where else f"The Avro schema: {problem}")
-
     def _attributes(self, avro: AvroSchema, draft: Draft, doc: str | None, version: int | None) -> str | None:
         """Add what attributes say. Returns the doc."""
         try:
@@ -128,19 +121,6 @@ class _ToConnect:
         except DataError as error:
             raise self._error(str(error)) from error
         return description
-
-    def _check_size(self) -> None:
-        self._count += 1
-        if self._count > SCHEMAS_MAX:
-            raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
-
-    @contextmanager
-    def _within(self, name: str) -> Iterator[None]:
-        self._path.append(name)
-        if len(self._path) > DEPTH_MAX:
-            raise self._error(f"the schema nests more than {DEPTH_MAX} levels")
-        yield
-        self._path.pop()
 
     def _only_branch(self, union: AvroSchema) -> AvroSchema | None:
         """The branch whose schema is the union's, with null added if that is the other branch."""
@@ -162,10 +142,7 @@ class _ToConnect:
             case AvroType.NULL:
                 raise self._error("Standalone null schemas are not supported by this converter")
             case AvroType.REFERENCE:
-                raise self._error(
-                    f"type {avro.name} contains itself, and no column of Spark can hold data of unlimited depth; "
-                    "use ByteArrayConverter, or a schema without recursion"
-                )
+                raise self._endless(f"type {avro.name}")
         return self._primitive(avro)
 
     def _primitive(self, avro: AvroSchema) -> Draft:
@@ -181,9 +158,9 @@ class _ToConnect:
         annotation = avro.props.get("connect.type")
         if avro.type is not AvroType.INT or avro.logical_type is not None or not isinstance(annotation, str):
             return _PLAIN[avro.type]
-        if annotation not in _SMALL_INTEGERS:
+        if annotation not in SMALL_INTEGERS:
             raise self._error(f"Connect type annotation for Avro int field is {annotation}, expected int8 or int16")
-        return _SMALL_INTEGERS[annotation]
+        return SMALL_INTEGERS[annotation]
 
     def _set_decimal(self, avro: AvroSchema, draft: Draft) -> None:
         scale, precision = avro.props.get("scale"), avro.props.get("precision")
@@ -192,7 +169,7 @@ class _ToConnect:
             raise self._error("precision property must be a JSON Integer")
         if precision is not None and int(precision) != names.DEFAULT_PRECISION:
             draft.parameters[names.PRECISION] = str(int(precision))
-        decimal_scale(draft.built())
+        self._check_scale(draft.built())
 
     def _record(self, avro: AvroSchema) -> Draft:
         draft = Draft(SchemaType.STRUCT)
@@ -223,7 +200,7 @@ class _ToConnect:
         if self._keeps_types and avro.default is not None:
             draft.parameters[names.ENUM_DEFAULT + simple] = avro.default
         generalized = self._settings.generalized_sum_type_support
-        parameter = names.GENERALIZED_ENUM if generalized else names.ENUM
+        parameter = sums.ENUM if generalized else names.ENUM
         draft.parameters[parameter] = avro.name or ""
         for index, symbol in enumerate(avro.symbols):
             draft.parameters[f"{parameter}.{symbol}"] = str(index) if generalized else symbol
@@ -232,8 +209,8 @@ class _ToConnect:
     def _union(self, avro: AvroSchema) -> Draft:
         draft = Draft(SchemaType.STRUCT, name=names.UNION)
         if self._settings.generalized_sum_type_support:
-            draft.name = f"{names.GENERALIZED_UNION_NAME}{self._unions}"
-            draft.parameters[names.GENERALIZED_UNION] = draft.name
+            draft.name = f"{sums.UNION_NAME}{self._unions}"
+            draft.parameters[sums.UNION] = draft.name
             self._unions += 1
         members: dict[str, ConnectSchema] = {}
         for index, branch in enumerate(avro.branches):
@@ -268,7 +245,7 @@ class _ToConnect:
             )
         with self._within("[]"):
             keys, values = self.schema(members["key"]), self.schema(members["value"])
-        if _has_map(keys):
+        if has_map(keys):
             raise self._error("Maps as keys of a map are not supported")
         return Draft(SchemaType.MAP, key_schema=keys, value_schema=values)
 
@@ -278,12 +255,5 @@ class _ToConnect:
         try:
             return default_of_avro(schema, avro, default, self._settings)
         except InvalidDefault as error:
-            _LOG.warning("Ignoring invalid default of field %s: %s", ".".join(self._path), error)
+            self._ignored(error)
             return None
-
-
-def _has_map(schema: ConnectSchema) -> bool:
-    inner = [member.schema for member in schema.fields]
-    if schema.value_schema is not None:
-        inner.append(schema.value_schema)
-    return schema.type is SchemaType.MAP or any(map(_has_map, inner))

@@ -11,11 +11,10 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Connec
 from airflow_kconnect.converters.base64_text import base64_text
 from airflow_kconnect.converters.json.read import or_default
 from airflow_kconnect.converters.json.rules import Rules
-from airflow_kconnect.converters.types import logical_name, primitive_type, spark_type
+from airflow_kconnect.converters.types import INTEGER_BITS, logical_name, primitive_type, spark_type
 from airflow_kconnect.transforms.expressions.schemaless import as_type, bound, by_kind, java_class
 from airflow_kconnect.transforms.smt.cast.spec import SOURCES, type_names
 
-_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 _DAY_MS = 86_400_000
 _WORD = 1 << 64
@@ -132,7 +131,7 @@ def _number(schema: ConnectSchema, column: Column, target: SchemaType) -> Column
         return column.cast(primitive_type(target))
     if target is SchemaType.BOOLEAN:
         return _long(schema, column, 64) != 0
-    return _narrowed(_long(schema, column, _BITS[target]), _BITS[target]).cast(primitive_type(target))
+    return _narrowed(_long(schema, column, INTEGER_BITS[target]), INTEGER_BITS[target]).cast(primitive_type(target))
 
 
 def _long(schema: ConnectSchema, column: Column, bits: int) -> Column:

@@ -9,12 +9,11 @@ from typing import Any
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json.values import EPOCH
-from airflow_kconnect.converters.types import decimal_scale, logical_name
+from airflow_kconnect.converters.types import INTEGER_BITS, decimal_scale, logical_name
 from airflow_kconnect.transforms.expressions.schemaless import java_class
 
-_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _EMPTY: dict[SchemaType, Any] = {
-    **dict.fromkeys(_BITS, 0),
+    **dict.fromkeys(INTEGER_BITS, 0),
     SchemaType.FLOAT32: 0.0,
     SchemaType.FLOAT64: 0.0,
     SchemaType.BOOLEAN: False,
@@ -53,7 +52,7 @@ def _replaced(schema: ConnectSchema, text: str) -> Any:
         case "String":
             return text
         case "Byte" | "Short" | "Integer" | "Long":
-            return _narrowed(_number(text), _BITS[schema.type])
+            return _narrowed(_number(text), INTEGER_BITS[schema.type])
         case "Float" | "Double":
             return float(_number(text))
         case "BigDecimal":

@@ -11,6 +11,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.places.s3 import objects
 from airflow_kconnect.places.s3 import place as s3
 from airflow_kconnect.places.s3.client import Patience
 from tests.support.certificates import self_signed
@@ -198,7 +199,7 @@ class TestCheck:
     def test_ends_what_one_that_was_killed_has_begun(
         self, place: Place, healthy: Place, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(s3, "_PROBE_AGE", timedelta())
+        monkeypatch.setattr(objects, "_PROBE_AGE", timedelta())
         with proxy.fault("AbortMultipartUpload", refuse(403, "AccessDenied"), 9), pytest.raises(ConfigError):
             place.check()
         place.check()

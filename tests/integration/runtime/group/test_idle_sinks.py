@@ -12,7 +12,7 @@ from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.group import idle_sinks
-from airflow_kconnect.runtime.group.idle import idle_reports, tell_idle
+from airflow_kconnect.runtime.group.idle import looked_at, tell_idle
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.integration.runtime.conftest import STRING, Run
 from tests.integration.runtime.group.idle_members import as_told, member
@@ -44,7 +44,7 @@ def test_the_report_is_that_of_a_run(
     config = sink(f"{second},{first}")
     run_here(config)
     looked = member(config, worker_props)
-    report = idle_reports([looked])[config["name"]]
+    report = looked_at([looked]).reports[config["name"]]
     assert report.run_id == looked.spec.run_id
     assert as_told(report) == as_told(run_here(config))
 
@@ -58,7 +58,7 @@ def test_those_with_new_records_are_run(
     for config in configs[:2]:
         run_here(config)
     produce(bootstrap, busy, ["b"])
-    assert list(idle_reports([member(config, worker_props) for config in configs])) == [configs[0]["name"]]
+    assert list(looked_at([member(config, worker_props) for config in configs]).reports) == [configs[0]["name"]]
 
 
 def test_statuses_and_entries_are_those_of_runs(
@@ -71,7 +71,7 @@ def test_statuses_and_entries_are_those_of_runs(
         run_here(config, **statuses)
     run_here(configs[0], **statuses)
     looked = [member(configs[1], {**worker_props, **statuses})]
-    tell_idle(looked, idle_reports(looked))
+    tell_idle(looked, looked_at(looked).reports)
     store = StatusStore(WorkerConfig.from_props({"bootstrap.servers": bootstrap, **statuses}))
     store.refresh()
     of_run, of_look = [
@@ -100,7 +100,7 @@ def test_of_what_is_unusual_a_run_decides(
     name = topic()
     config = sink(name)
     run_here(config)
-    assert idle_reports([member(config, worker_props)])
+    assert looked_at([member(config, worker_props)]).reports
     group = f"connect-{config['name']}"
     admin = AdminClient({"bootstrap.servers": bootstrap})
     match spoil:
@@ -122,4 +122,4 @@ def test_of_what_is_unusual_a_run_decides(
             config = {**config, "file": f"{config['file']}/none/out.txt"}
         case "warning":
             config = {**config, "kconnect.fail.on.warning": "all", "unheard.of": "1"}
-    assert idle_reports([member(config, worker_props)]) == {}
+    assert looked_at([member(config, worker_props)]).reports == {}

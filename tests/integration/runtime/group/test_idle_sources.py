@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.runtime.group import idle
-from airflow_kconnect.runtime.group.idle import idle_reports, looked_at
+from airflow_kconnect.runtime.group.idle import looked_at
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, plan_key
 from tests.integration.runtime.conftest import NumberedFile, Run
@@ -31,7 +31,7 @@ def test_the_report_is_that_of_a_run(
     numbered.path.write_text(numbered.path.read_text() + "not ended")
     config = file_source()
     run_here(config)
-    report = idle_reports([member(config, worker_props)])[config["name"]]
+    report = looked_at([member(config, worker_props)]).reports[config["name"]]
     assert report.notes == {"held_back_bytes": 9}
     assert as_told(report) == as_told(run_here(config))
 
@@ -43,9 +43,9 @@ def test_a_folder_without_files_has_nothing_new_before_the_first_run(
     folder.mkdir()
     config = file_source(files=str(folder))
     del config["file"]
-    assert list(idle_reports([member(config, worker_props)])) == [config["name"]]
+    assert list(looked_at([member(config, worker_props)]).reports) == [config["name"]]
     (folder / "a.txt").write_text("a\n")
-    assert idle_reports([member(config, worker_props)]) == {}
+    assert looked_at([member(config, worker_props)]).reports == {}
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_of_what_is_new_or_unusual_a_run_decides(
 ) -> None:
     looked = member(committed, worker_props)
     name = committed["name"]
-    assert list(idle_reports([looked])) == [name]
+    assert list(looked_at([looked]).reports) == [name]
     offset = f'["{name}",{{"filename":"{numbered.path}"}}]'.encode()
     match spoil:
         case "new line":
@@ -88,7 +88,7 @@ def test_of_what_is_new_or_unusual_a_run_decides(
             write(worker_props, offset, b"nonsense")
         case "dry run":
             looked = member(committed, worker_props, dry_run=True)
-    assert idle_reports([looked]) == {}
+    assert looked_at([looked]).reports == {}
 
 
 def test_a_run_sees_what_was_committed_since_the_look(
@@ -130,12 +130,12 @@ def test_a_source_that_has_lost_its_offsets_is_run(
     statuses = {"status.storage.topic": topic(config={"cleanup.policy": "compact"})}
     numbered.path.write_text("")
     config = {**committed, "offsets.storage.topic": emptied}
-    assert idle_reports([member(config, worker_props | statuses)])
+    assert looked_at([member(config, worker_props | statuses)]).reports
     used: dict[str, Any] = {"name": "t", "connector": config["name"], "task": 0, "discoverTimestamp": 1}
     key = f"status-topic-t:connector-{config['name']}"
     value = str({"topic": used}).replace("'", '"')
     produce(worker_props["bootstrap.servers"], statuses["status.storage.topic"], [value], key=key)
-    assert idle_reports([member(config, worker_props | statuses)]) == {}
+    assert looked_at([member(config, worker_props | statuses)]).reports == {}
 
 
 def test_an_open_transaction_may_hide_what_was_committed(
@@ -153,6 +153,6 @@ def test_an_open_transaction_may_hide_what_was_committed(
     producer.produce("connect-offsets", b"{}", b'["other",{}]')
     producer.flush(30)
     try:
-        assert idle_reports([member(committed, worker_props)]) == {}
+        assert looked_at([member(committed, worker_props)]).reports == {}
     finally:
         producer.abort_transaction(30)

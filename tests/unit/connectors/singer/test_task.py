@@ -253,6 +253,7 @@ def test_a_tap_gets_the_environment_without_secrets_of_airflow_and_of_spark(
         "AIRFLOW_CONN_SHOP",
         "PYSPARK_GATEWAY_SECRET",
         "PYTHON_WORKER_FACTORY_SECRET",
+        "_SPARK_AUTH_SECRET",
         "KCONNECT_SPARK_OPTIONS",
     )
     for name in (*secrets, "AWS_SECRET_ACCESS_KEY"):

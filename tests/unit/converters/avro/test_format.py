@@ -16,9 +16,9 @@ import pytest
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.converters.avro.format import AvroFormat
-from airflow_kconnect.converters.avro.payloads.constants import varint
 from airflow_kconnect.converters.registered.slices import binary, joined
 from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.wire import varint
 from tests.unit.converters.avro.corpus import INNER, decimal, record
 
 INT32 = ConnectSchema(SchemaType.INT32)

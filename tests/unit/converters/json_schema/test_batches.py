@@ -305,7 +305,7 @@ def both_ways(schema: Any, payloads: list[bytes]) -> tuple[list[Any], list[Any]]
     """Data and errors of a batch, and of its messages one by one."""
     decoder = JsonSchemaFormat({}).decoder(registered(schema), b"")
     data, errors = decoder.decode(pa.array(payloads, pa.binary()))
-    again, others = decoder._one_by_one(pa.array(payloads, pa.binary()))
+    again, others = decoder.one_by_one(pa.array(payloads, pa.binary()))
     data.validate(full=True)
     assert data.type == again.type
     return [data.to_pylist(), errors and errors.to_pylist()], [again.to_pylist(), others and others.to_pylist()]
@@ -334,7 +334,7 @@ def test_arrow_reads_objects_of_all_types_but_maps_and_unions() -> None:
     schema = JsonSchemaFormat({}).shape_of(registered(EVERYTHING), b"").schema
     assert schema is not None
     columns = read_columns(schema, pa.array([FULL], pa.binary()))
-    assert columns is not None and columns[1].to_pylist() == [True]
+    assert columns is not None and not columns[1].any()
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_a_batch_of_anything_is_read_as_its_messages(schema: RegisteredSchema, p
     decoder = JsonSchemaFormat({}).decoder(schema, b"")
     batch = pa.array(payloads, pa.binary())
     data, errors = decoder.decode(batch)
-    again, others = decoder._one_by_one(batch)
+    again, others = decoder.one_by_one(batch)
     assert data.equals(again)
     assert (errors and errors.to_pylist()) == (others and others.to_pylist())
     assert errors is None or all(text is None or not data[row].is_valid for row, text in enumerate(errors.to_pylist()))

@@ -73,7 +73,7 @@ def _same(syntax: str, payloads: list[bytes], **values: Any) -> None:
     assert isinstance(decoder, ProtobufDecoder)
     batch = pa.array(payloads, pa.binary())
     data, errors = decoder.decode(batch)
-    again, others = decoder._one_by_one(batch)
+    again, others = decoder.one_by_one(batch)
     assert repr(data.to_pylist()) == repr(again.to_pylist())  # as texts: NaN is not equal to itself
     assert (errors and errors.to_pylist()) == (others and others.to_pylist())
 
@@ -111,6 +111,6 @@ def test_usual_messages_are_not_left() -> None:
     usual = [made(a0=-1, b12=True, a13="x", inner=inner), made(), made(day={"year": 2024, "month": 2, "day": 29})]
     decoder = ProtobufFormat({}).decoder(SCHEMAS["proto3"], FIRST)
     assert isinstance(decoder, ProtobufDecoder)
-    column_and_left = decoder._in_columns(pa.array([FIRST + each.SerializeToString() for each in usual], pa.binary()))
+    column_and_left = decoder.in_columns(pa.array([FIRST + each.SerializeToString() for each in usual], pa.binary()))
     assert column_and_left is not None
     assert not column_and_left[1].any()

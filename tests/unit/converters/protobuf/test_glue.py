@@ -150,10 +150,10 @@ class TestReading:
         payloads = pa.array([payload_of(schema, **values) for values in given], pa.binary())
         decoder: Any = FORM.decoder(schema, FIRST)
 
-        fast, left = decoder._in_columns(payloads)
+        fast, left = decoder.in_columns(payloads)
 
         assert left.tolist() == [False, False, True]  # an unknown number of an enum
-        assert fast.to_pylist()[:2] == decoder._one_by_one(payloads)[0].to_pylist()[:2]
+        assert fast.to_pylist()[:2] == decoder.one_by_one(payloads)[0].to_pylist()[:2]
 
 
 class TestWriting:

@@ -75,6 +75,11 @@ def test_a_connector_that_logs_in_by_itself_waits_for_no_token() -> None:
     }
 
 
+def test_a_client_without_a_login_waits_for_no_token() -> None:
+    config = ClientConfigs(WORKER, {"producer.override.security.protocol": "SSL"}).producer(None)
+    assert (config["security.protocol"], config.get("oauth_cb")) == ("SSL", None)
+
+
 def test_the_callback_gives_what_the_client_wants() -> None:
     value, expires_s, principal, extensions = token_config(WORKER)["oauth_cb"](None)
     assert (value, principal, extensions) == ("token of p-1", "etl", {"logicalCluster": "lkc-1"})

@@ -184,7 +184,7 @@ def test_whatever_it_answers_to_a_condition_on_what_is_not_there(
 @pytest.mark.parametrize(
     ("key", "value", "text"),
     [
-        ("store.region", "eu central 1", "doesn't match a supported format.; expected one such as eu-central-1"),
+        ("store.region", "eu central 1", "doesn't match a supported format; expected one such as eu-central-1"),
         ("store.endpoint", "h:9000", "Invalid endpoint: h:9000; expected a URL like https://host:9000"),
     ],
 )

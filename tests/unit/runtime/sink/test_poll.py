@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -121,6 +122,15 @@ class GoesBackTask(WritingTask):
         for record in records:
             self.context.errant_record_reporter.report(record, ValueError("bad"))
         self.context.offset({PLACE: 5})
+
+
+class CatchesTask(WritingTask):
+    """Reports each record, and takes no notice of what comes of it."""
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        for record in records:
+            with suppress(DataError):
+                self.context.report(record, ValueError("odd"))
 
 
 class NoStart(WritingTask):
@@ -292,6 +302,11 @@ class TestWithinASplit:
         following = rows({"kafka_offset": 6, "error": bad}, {"kafka_offset": 7})
         report = write_split(PausedTask, rows({}), following, errors=LOGGED)
         assert (report.end, report.paused, report.dead_lettered, caplog.text) == (6, True, 0, "")
+
+    @pytest.mark.parametrize("errors", [QUIET, ErrorHandling("c", log=True)], ids=["quiet", "logged"])
+    def test_a_bad_record_ends_the_run_even_if_the_task_catches_the_error(self, errors: ErrorHandling) -> None:
+        with pytest.raises(DataError, match=r"bad record at t-3@5: .*odd"):
+            write_split(CatchesTask, rows({}), errors=errors)
 
     def test_counts_are_of_records_that_were_put(self) -> None:
         report = write_split(GoesBackTask, rows({}, {}), errors=LOGGED)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.stores.config_topic import records
 from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
+from tests.support.connect.records import encode_commit, encode_task_count
 
 _GOLDEN = Path(__file__).parents[3] / "golden" / "internal-topics.jsonl"
 CONFIG_RECORDS = [
@@ -39,8 +40,8 @@ def _again(entry: dict[str, Any]) -> bytes:
     codecs: dict[str, Callable[[], bytes]] = {
         records.CONNECTOR: lambda: records.encode_properties(records.decode_properties(value) or {}),
         records.TASK: lambda: records.encode_properties(records.decode_properties(value) or {}),
-        records.COMMIT: lambda: records.encode_commit(records.decode_commit(value)),
-        records.TASK_COUNT: lambda: records.encode_task_count(records.decode_task_count(value)),
+        records.COMMIT: lambda: encode_commit(records.decode_commit(value)),
+        records.TASK_COUNT: lambda: encode_task_count(records.decode_task_count(value)),
         records.RESTART: lambda: RestartRequest.decode(key.name, value).encode(),
     }
     return codecs[key.kind]()
@@ -99,7 +100,7 @@ class TestProperties:
 class TestNumbers:
     @given(st.integers(0, 2**31 - 1))
     def test_a_commit_can_be_decoded(self, tasks: int) -> None:
-        assert records.decode_commit(records.encode_commit(tasks)) == tasks
+        assert records.decode_commit(encode_commit(tasks)) == tasks
 
     @pytest.mark.parametrize("value", [None, b'{"tasks":"1"}', b'{"tasks":true}', b'{"tasks":1.5}', b"{}"])
     def test_anything_else_is_not_a_commit(self, value: bytes | None) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.columns.types import nullable
 from airflow_kconnect.connectors.table.formats.base import TableDefinition
-from airflow_kconnect.connectors.table.identifiers import column_path, quoted
+from airflow_kconnect.connectors.table.identifiers import column_path, quoted, text_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ def creation(spark: SparkSession, name: str, definition: TableDefinition) -> str
     if clustered:
         parts.append(f"CLUSTER BY ({', '.join(map(quoted, clustered))})")
     if definition.location:
-        parts.append(f"LOCATION {_text(definition.location)}")
+        parts.append(f"LOCATION {text_literal(definition.location)}")
     if properties := _properties(definition):
         parts.append(f"TBLPROPERTIES ({_assignments(properties)})")
     return " ".join(parts)
@@ -68,7 +68,7 @@ def features(wanted: Sequence[Change]) -> list[str]:
 
 def _added(spark: SparkSession, change: Change) -> str:
     assert change.type is not None
-    comment = f" COMMENT {_text(change.comment)}" if change.comment else ""
+    comment = f" COMMENT {text_literal(change.comment)}" if change.comment else ""
     return f"{_path(change)} {_java_type(spark, nullable(change.type)).sql()}{comment}"
 
 
@@ -126,12 +126,7 @@ def _all_types(type_: T.DataType) -> Iterator[T.DataType]:
 
 
 def _assignments(properties: Mapping[str, str]) -> str:
-    return ", ".join(f"{_text(key)} = {_text(value)}" for key, value in sorted(properties.items()))
-
-
-def _text(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    return ", ".join(f"{text_literal(key)} = {text_literal(value)}" for key, value in sorted(properties.items()))
 
 
 def _java_type(spark: SparkSession, type_: T.DataType) -> Any:

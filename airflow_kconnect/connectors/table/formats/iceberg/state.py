@@ -45,11 +45,6 @@ class Snapshot:
         return self.id == staged or self.summary.get(SOURCE) == str(staged)
 
     @property
-    def is_append(self) -> bool:
-        """Whether it only adds rows."""
-        return self.summary.get("operation") == "append"
-
-    @property
     def rows(self) -> int:
         """How many rows it has added or changed. A merge that writes files again has copied others, too."""
         copied, inserted, updated = (int(self.summary.get(_MERGED + what, "0")) for what in _SORTS_OF_ROWS)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.upkeep import DAY_MS, Step, TableUpkeep
+from airflow_kconnect.connectors.table.identifiers import text_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -107,7 +108,7 @@ class IcebergUpkeep:
         jvm = self._spark._jvm
         assert jvm is not None
         found = jvm.org.apache.iceberg.spark.Spark3Util.catalogAndIdentifier(self._spark._jsparkSession, self._name)
-        text = ", ".join(f"{key} => {value}" for key, value in {"table": _text(self._name), **arguments}.items())
+        text = ", ".join(f"{key} => {value}" for key, value in {"table": text_literal(self._name), **arguments}.items())
         return self._spark.sql(f"CALL `{found.catalog().name()}`.system.{procedure}({text})").collect()
 
     def _loaded(self) -> Any:
@@ -116,11 +117,6 @@ class IcebergUpkeep:
         table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self._spark._jsparkSession, self._name)
         table.refresh()
         return table
-
-
-def _text(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def _literal(epoch_ms: int) -> str:

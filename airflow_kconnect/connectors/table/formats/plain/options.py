@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from airflow_kconnect.connectors.table.identifiers import parts_of
-from airflow_kconnect.connectors.table.routing.routing import TABLE
-from airflow_kconnect.connectors.table.settings import TableSettings
+from airflow_kconnect.connectors.table.settings import TABLE, TableSettings
 
 FILES = ("avro", "csv", "json", "orc", "parquet")
 """Formats of files that Spark comes with."""
