@@ -6,7 +6,10 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 from airflow_kconnect.hooks.services.registry import open_service
 from airflow_kconnect.hooks.services.staging import Staging
@@ -40,8 +43,9 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
             "spark.jars.repositories": self._repositories,
             **{f"spark.executorEnv.{name}": value for name, value in (self._env_vars or {}).items()},
         }
+        # As spark-submit, of whose options each wins over the setting.
         given = {key: str(value) for key, value in own.items() if value is not None}
-        return spark_conf({**given, **self._conf}, master=self._connection["master"], deploy_mode="cluster")
+        return spark_conf({**self._conf, **given}, master=self._connection["master"], deploy_mode="cluster")
 
     @cached_property
     def service(self) -> SparkService:
@@ -73,10 +77,23 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
         with Heartbeat(self._say, doing, self.silence_s), ExitStack() as undo:
             undo.callback(self._clear_mailbox)
             self.use_mailbox()
-            job_id = self.service.start(self._job(application))
+            job = self._job(application)
+            self._check_not_killed()
+            self._job_id = self.service.start(job)
+            self.log.info("%s has started job %s", self.service.title, self._job_id)
+            if self._killed:
+                self._end_job(self._job_id)
+                self._check_not_killed()
             undo.pop_all()
-        self.log.info("%s has started job %s", self.service.title, job_id)
-        return job_id
+        return self._job_id
+
+    def _check_not_killed(self) -> None:
+        """Airflow calls `on_kill` in the middle of what the task does, which then continues.
+
+        :raises RetriableError: the task was killed.
+        """
+        if self._killed:
+            raise RetriableError("the task was killed while its job was started")
 
     def _job(self, application: str) -> ServiceJob:
         assert self.mailbox is not None
@@ -103,17 +120,32 @@ class SparkServiceHook(ConnectorSparkSubmitHook):
         return tuple(self._there(name) for name in dict.fromkeys(names) if name)
 
     def _there(self, file: str) -> str:
-        """The address of a file for the job: of this machine's, one in the staging folder."""
+        """The address of a file for the job: of this machine's, one in the staging folder.
+
+        :raises ConfigError: a file of this machine cannot be read.
+        """
         path, alias, name = file.removeprefix("file://").partition("#")
-        return f"{self.staging.library(Path(path))}{alias}{name}" if path.startswith("/") else file
+        if urlsplit(path).scheme:
+            return file
+        try:
+            return f"{self.staging.library(Path(path))}{alias}{name}"
+        except OSError as error:
+            text = f"file {path} of this machine cannot be read: {error.strerror}; {self.service.title} needs it"
+            raise ConfigError({"spark-submit": [text]}) from error
 
     def on_kill(self) -> None:
         """End the job on the service, if it has been started."""
         self._killed = True
         if self._job_id is not None:
-            self.log.info("Ending job %s of %s", self._job_id, self.service.title)
-            self.service.end(self._job_id)
+            self._end_job(self._job_id)
         self._clear_mailbox()
+
+    def _end_job(self, job_id: str) -> None:
+        self.log.info("Ending job %s of %s", job_id, self.service.title)
+        try:
+            self.service.end(job_id)
+        except (ClusterManagerUnavailableError, ConfigError) as error:
+            self.log.error("Job %s may still be running, until the next run fences it: %s", job_id, error)
 
     def adopt(self, job_id: str) -> None:
         """Make `on_kill` end a job that was started, perhaps by an earlier attempt."""

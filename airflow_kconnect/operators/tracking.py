@@ -163,6 +163,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
         self._hook.adopt(str(external_id))
         facts = self._facts_of_job(context)
+        self._hook.mailbox = facts.get(MAILBOX)
         self.log.info("Job %s runs %s of %s", external_id, facts.get("run_id"), _subject(facts))
         if not self.deferrable and not isinstance(self._hook, SparkServiceHook):
             try:
@@ -198,7 +199,8 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         self.log.info("Job %s: %s", event["job_id"], event["message"])
         if event.get("log"):
             self.log.info("The driver's log: %s", event["log"])
-        event = {**event, **self._said_at_end(facts)}
+        if event["status"] != "unavailable":  # then the job may not even have taken its run spec
+            event = {**event, **self._said_at_end(facts)}
         if event["status"] == JobOutcome.SUCCEEDED or _said_all_is_well(event):
             report: dict[str, Any] | None = event.get("report")
             return report

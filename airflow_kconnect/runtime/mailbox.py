@@ -20,6 +20,7 @@ class Mailbox:
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
+        self._taken = False
 
     def take_run_spec(self) -> dict[str, Any]:
         """Read the run spec and remove it: it may contain secrets.
@@ -27,8 +28,8 @@ class Mailbox:
         :raises ConfigError: it is not there; another attempt of this job has taken it. :raises RetriableError: the
             store is unavailable, or does not let this job in.
         """
-        path = self._path(RUN_SPEC)
         try:
+            path = self._path(RUN_SPEC)
             files = path.getFileSystem(self._hadoop_conf())
             if not files.exists(path):
                 text = f"{path.toString()} is not there: a service must not repeat a job by itself; Airflow retries it"
@@ -39,14 +40,20 @@ class Mailbox:
             finally:
                 stream.close()
             files.delete(path, False)
+            self._taken = True
         except _java_error() as error:
             raise RetriableError(f"the run spec cannot be read from {self.address}: {_first(error)}") from error
         return dict(json.loads(data))
 
     def leave_end(self, lines: str) -> None:
-        """Write how the job has ended. :raises RetriableError: the store is unavailable."""
-        path = self._path(END)
+        """Write how the job has ended; not if it has not taken the run spec: another attempt's end may be there.
+
+        :raises RetriableError: the store is unavailable.
+        """
+        if not self._taken:
+            return
         try:
+            path = self._path(END)
             files = path.getFileSystem(self._hadoop_conf())
             files.setWriteChecksum(False)  # a folder of this machine would have a file with it next to this one
             stream = files.create(path, True)

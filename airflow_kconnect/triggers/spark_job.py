@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from airflow.sdk import BaseHook
 from airflow.triggers.base import BaseTrigger, TriggerEvent
+from asgiref.sync import sync_to_async
 
 from airflow_kconnect.connect.errors import ConfigError, named
 from airflow_kconnect.hooks.clusters.driver_pod import DriverPods
@@ -22,6 +23,7 @@ from airflow_kconnect.hooks.services.registry import open_service
 TIMEOUT, UNAVAILABLE = "timeout", "unavailable"
 _MOST_FAILURES = 10
 _SIGN_OF_LIFE_S = 300
+_T = TypeVar("_T")
 
 
 class ClusterManager(Protocol):
@@ -153,7 +155,7 @@ class ServiceJobTrigger(_ConnectionTrigger):
 
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
         connection = await BaseHook.aget_connection(self.conn_id)
-        return _InThreads(await asyncio.to_thread(open_service, connection, self.conn_id))
+        return _InThreads(await _in_thread(open_service, connection, self.conn_id))
 
 
 class _InThreads:
@@ -169,10 +171,17 @@ class _InThreads:
         return None
 
     async def status(self, job_id: str) -> JobStatus:
-        return await asyncio.to_thread(self._service.status, job_id)
+        return await _in_thread(self._service.status, job_id)
 
     async def kill(self, job_id: str) -> None:
-        await asyncio.to_thread(self._service.end, job_id)
+        await _in_thread(self._service.end, job_id)
+
+
+async def _in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
+    """Call a function that blocks and asks for Airflow's connections: a triggerer before Airflow 3.3 answers that in
+    its own event loop only, which a thread of `asyncio.to_thread` does not know.
+    """
+    return await sync_to_async(function, thread_sensitive=False)(*arguments)
 
 
 class DriverPodTrigger(SparkJobTrigger):

@@ -33,7 +33,11 @@ _CLASSES: dict[str, type[CloudStorageSinkConnector]] = {
 }
 
 
-@pytest.fixture(scope="module", params=[moto_store, minio_store, google_store, azure_store])
+# One store for each class; what MinIO does otherwise is in the tests of places.
+_MINIO = pytest.param(minio_store, marks=pytest.mark.exhaustive)
+
+
+@pytest.fixture(scope="module", params=[moto_store, _MINIO, google_store, azure_store])
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sink]]:
     folder = () if request.param is moto_store else (tmp_path_factory.mktemp("store"),)
     with request.param(*folder) as store:

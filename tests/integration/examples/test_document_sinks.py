@@ -264,10 +264,10 @@ def harness_of(store: Store) -> type[SinkHarness]:
     return Documents
 
 
-_QUICK = ("killed:mid-write", "tombstones")
+_QUICK = ("killed:mid-write",)
 _MORE = (
-    *("runs", "second-run", "empty", "each-record", "bounds", "unicode", "nulls", "large", "killed:after-last-write"),
-    *("killed:after-visible", "killed:after-final-commit", "killed:random", "two-runs"),
+    *("runs", "second-run", "empty", "each-record", "bounds", "unicode", "nulls", "large", "tombstones"),
+    *("killed:after-last-write", "killed:after-visible", "killed:after-final-commit", "killed:random", "two-runs"),
 )
 
 

@@ -16,7 +16,7 @@ import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
 from airflow_kconnect import KafkaConnectorGroupOperator, KafkaSourceOperator
-from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.triggers.spark_job import ServiceJobTrigger
 from tests.support import unique
 from tests.support.airflow.operator_runs import context
@@ -63,26 +63,19 @@ def _source(config: dict[str, Any], worker: dict[str, str], **parameters: Any) -
     return KafkaSourceOperator(task_id="read", connector=config, worker_config=worker, kafka_conn_id=None, **parameters)
 
 
-def test_a_job_moves_records_and_its_report_comes_back(
+def test_a_job_moves_records_its_report_comes_back_and_the_service_is_told_no_secret(
     runner: JobRunner,
     bucket: Bucket,
     bootstrap: str,
     worker_props: dict[str, str],
     source: Callable[..., dict[str, Any]],
 ) -> None:
-    config = source()
+    config = source() | {"secret.password": "s3cr3t-word"}
     report = _source(config, worker_props).execute(context())
     assert report is not None
     assert (report["records"]["written"], report["complete"]) == (2, True)
     assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
     assert objects_of(bucket, "kconnect/runs/") == {}
-
-
-def test_what_a_service_is_told_has_no_secret(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
-) -> None:
-    config = source() | {"secret.password": "s3cr3t-word"}
-    _source(config, worker_props).execute(context())
     (run,) = runner.runs.values()
     assert "s3cr3t-word" not in json.dumps(run.request)
 
@@ -124,6 +117,7 @@ def test_a_retry_waits_for_the_job_of_the_attempt_before(
     assert (len(runner.runs), report["records"]["written"]) == (1, 2)
 
 
+@pytest.mark.exhaustive
 @needs_airflow_3_3
 def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
     runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
@@ -173,3 +167,22 @@ def test_a_request_that_is_refused_is_an_error_of_the_configuration(
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
     with pytest.raises(ConnectorConfigError, match=r"refuses: .*there is no such resource"):
         _source(source(), worker_props).execute(context())
+
+
+def test_a_job_of_which_there_is_no_news_keeps_its_run_spec(
+    runner: JobRunner,
+    bucket: Bucket,
+    worker_props: dict[str, str],
+    source: Callable[..., dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may be waiting for machines: a retry looks for it first. Last, because it leaves the mailbox."""
+    config = source()
+    monkeypatch.setattr(runner, "start", lambda *_: "queued")
+    with pytest.raises(TaskDeferred) as deferred:
+        _source(config, worker_props, deferrable=True).execute(context())
+    event = {"status": "unavailable", "job_id": "queued", "message": "no answer"}
+    with pytest.raises(ConnectorRetriableError, match="a retry looks for it first"):
+        _source(config, worker_props).execute_complete(context(), event, **(deferred.value.kwargs or {}))
+    run = (deferred.value.kwargs or {})["facts"]["mailbox"]
+    assert list(objects_of(bucket, f"kconnect/runs/{run}/")) != []

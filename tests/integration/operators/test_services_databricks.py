@@ -111,6 +111,7 @@ def test_a_cluster_of_each_run_has_the_settings_of_the_operator(
     assert run.request["tasks"][0]["new_cluster"] == {**cluster, "spark_conf": {"spark.task.maxFailures": "2"}}
 
 
+@pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
 def test_the_error_of_a_job_is_its_own(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
 ) -> None:
@@ -119,6 +120,7 @@ def test_the_error_of_a_job_is_its_own(
     assert objects_of(bucket, "kconnect/runs/") == {}
 
 
+@pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
 def test_each_connector_of_a_group_reports(
     runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
 ) -> None:

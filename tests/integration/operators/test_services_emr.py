@@ -71,6 +71,7 @@ def test_a_job_moves_records_and_its_report_comes_back(
     assert objects_of(bucket, "kconnect/runs/") == {}
 
 
+@pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
 def test_the_error_of_a_job_is_its_own(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], config: dict[str, Any]
 ) -> None:

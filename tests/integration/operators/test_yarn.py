@@ -113,6 +113,7 @@ class TestClusterMode:
         event = asyncio.run(YarnApplicationTrigger(**facts).wait())
         assert event["status"] == "killed"
 
+    @pytest.mark.exhaustive  # by the same mailbox as the report of one
     def test_each_connector_of_a_group_reports(
         self, connect: Connect, lines: dict[str, Any], yarn: YarnCluster, worker_props: dict[str, str], tmp_path: Path
     ) -> None:

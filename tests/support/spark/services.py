@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.machine.process_tree import kill_tree
+from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.spark import find_spark_submit
 from tests.support.stores import Store
 
-_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_QUICK_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 @dataclass
@@ -56,11 +57,13 @@ class JobRunner:
         """Start a job as spark-submit does. Returns its id."""
         run_id = f"00job{len(self.runs):04d}"
         run = self.runs[run_id] = Run(request, CopiedObjects(self.store, self.folder / run_id))
+        spark = find_spark_submit()
+        java_options = map(java_option, (*_QUICK_JAVA, *class_archive_options(spark)))
         settings = {
             **conf,
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.extraJavaOptions": _QUICK_JAVA,
+            "spark.driver.extraJavaOptions": " ".join(java_options),
             "spark.pyspark.python": sys.executable,
         }
         options = [word for key, value in settings.items() for word in ("--conf", f"{key}={run.objects.here(value)}")]
@@ -68,7 +71,7 @@ class JobRunner:
         environment = {key: text for key, text in os.environ.items() if not key.startswith("AIRFLOW")}
         with run.log.open("wb") as log:
             run.process = subprocess.Popen(
-                [find_spark_submit().program, "--master", "local[2]", *options, *words],
+                [spark.program, "--master", "local[2]", *options, *words],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -12,9 +12,17 @@ from typing import Any, cast
 
 import pytest
 from airflow.providers.common.compat.module_loading import import_string
+from asgiref.sync import async_to_sync
 
 from airflow_kconnect.connect.run import RunReport, event_line
-from airflow_kconnect.triggers.spark_job import DriverPodTrigger, SparkJobTrigger, YarnApplicationTrigger
+from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
+from airflow_kconnect.hooks.services.livy import Livy
+from airflow_kconnect.triggers.spark_job import (
+    DriverPodTrigger,
+    ServiceJobTrigger,
+    SparkJobTrigger,
+    YarnApplicationTrigger,
+)
 from tests.support.spark.resource_manager import APPLICATION, LOG, ResourceManager, resource_manager
 
 POLL_S = 0.01
@@ -323,3 +331,29 @@ class TestDriverPod:
     def test_a_missing_provider_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "airflow.providers.cncf.kubernetes.hooks.kubernetes", None)
         assert "pip install apache-airflow-providers-cncf-kubernetes" in self._fired()["message"]
+
+
+class TestServiceJob:
+    def test_what_its_thread_asks_of_airflow_is_answered_in_the_event_loop_of_the_triggerer(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Hooks ask for their connections: Airflow 3.1 and 3.2 do that with `async_to_sync`, by their one socket."""
+        connection = {"conn_type": "spark", "host": "livy://livy_default", "extra": {"staging": "/data/kconnect"}}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_LIVY", json.dumps(connection))
+        loops: list[asyncio.AbstractEventLoop] = []
+
+        async def asked() -> None:
+            loops.append(asyncio.get_running_loop())
+
+        def status(self: Livy, job_id: str) -> JobStatus:
+            async_to_sync(asked)()
+            return JobStatus("success", JobOutcome.SUCCEEDED)
+
+        async def fire() -> None:
+            loops.append(asyncio.get_running_loop())
+            await _fire(ServiceJobTrigger(conn_id="spark_livy", job_id="1", poll_interval_s=POLL_S))
+
+        monkeypatch.setattr(Livy, "status", status)
+        asyncio.run(fire())
+        assert len(loops) == 2
+        assert loops[0] is loops[1]

@@ -131,6 +131,7 @@ def test_a_restored_table_has_only_the_plans_before(table: DeltaTable) -> None:
     assert (ids(table), table.last_plan(OURS)) == ([1, 3], 3)
 
 
+@pytest.mark.exhaustive  # by its version in the test before
 def test_a_table_that_was_restored_by_time_has_only_the_plans_before(table: DeltaTable) -> None:
     table.append(plan(1), rows(table, 1))
     time = history(table)[0]["timestamp"]

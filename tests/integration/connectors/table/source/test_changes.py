@@ -137,7 +137,9 @@ def test_new_columns_are_read_with_the_rows_before_them(read: Read) -> None:
     assert read.changed("id") == [("u", (1, "A", None)), ("u", (2, "b", 8)), ("u", (5, "e", 7))]
 
 
-@pytest.mark.parametrize("kind", ["iceberg, copy on write", "iceberg, deletion vectors"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("iceberg, copy on write", marks=pytest.mark.exhaustive), "iceberg, deletion vectors"]
+)
 def test_columns_of_a_wider_type_are_read_with_the_rows_before_them(spark: SparkSession, lake: str, kind: str) -> None:
     read = Read(spark, lake, kind, "id INT, n INT").reached("INSERT INTO {t} VALUES (1, 1), (2, 2)")
     read.sql("UPDATE {t} SET n = 3 WHERE id = 1", "ALTER TABLE {t} ALTER COLUMN n TYPE BIGINT")

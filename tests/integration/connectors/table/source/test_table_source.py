@@ -73,6 +73,12 @@ def source(request: pytest.FixtureRequest, spark: SparkSession, worker_props: di
     return made
 
 
+# What is the same for all formats: each asks only for rows by a column, or for a state of the table.
+_of_any_format = pytest.mark.parametrize(
+    "source", ["iceberg", pytest.param("delta", marks=pytest.mark.exhaustive)], indirect=True
+)
+
+
 def test_the_first_run_reads_the_table_as_it_is(source: Source) -> None:
     source.sql("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')")
     source.run()
@@ -86,6 +92,7 @@ def test_the_next_run_reads_what_was_added(source: Source) -> None:
     assert source.run().records["written"] == 1
 
 
+@_of_any_format
 def test_nothing_new_is_nothing_to_write(source: Source) -> None:
     source.sql("INSERT INTO {t} VALUES (1, 'a')")
     source.run()
@@ -109,6 +116,7 @@ def test_deleted_rows_of_a_table_without_keys_end_the_run(source: Source) -> Non
         source.run()
 
 
+@_of_any_format
 def test_by_a_column_only_higher_values_are_read(source: Source) -> None:
     by_id = {"mode": "incrementing", "incrementing.column.name": "id"}
     source.sql("INSERT INTO {t} VALUES (1, 'a'), (5, 'b')")
@@ -117,12 +125,14 @@ def test_by_a_column_only_higher_values_are_read(source: Source) -> None:
     assert source.run(**by_id).records["written"] == 1
 
 
+@_of_any_format
 def test_as_a_whole_the_table_is_read_each_time(source: Source) -> None:
     source.sql("INSERT INTO {t} VALUES (1, 'a'), (2, 'b')")
     source.run(mode="bulk")
     assert source.run(mode="bulk").records["written"] == 2
 
 
+@_of_any_format
 def test_rows_without_a_number_are_named_in_a_warning(source: Source) -> None:
     by_number = {"mode": "incrementing", "incrementing.column.name": "n"}
     source.sql("ALTER TABLE {t} ADD COLUMN n INT")
@@ -135,11 +145,13 @@ def test_rows_without_a_number_are_named_in_a_warning(source: Source) -> None:
     assert "2 rows have null in `n`" in reports[1].warnings[0]
 
 
+@_of_any_format
 def test_a_column_that_is_no_number_is_an_error_of_its_key(source: Source) -> None:
     with pytest.raises(ConfigError, match=r"`incrementing.column.name`: is name, a column of the type string"):
         source.run(mode="incrementing", **{"incrementing.column.name": "name"})
 
 
+@_of_any_format
 def test_an_offset_of_another_mode_ends_the_run(source: Source) -> None:
     source.sql("INSERT INTO {t} VALUES (1, 'a')")
     source.run()
@@ -178,6 +190,7 @@ def test_changes_that_delta_does_not_read_end_the_run_for_good(
         source.run()
 
 
+@_of_any_format
 def test_altered_offsets_say_where_the_next_run_begins(source: Source, worker_props: dict[str, str]) -> None:
     source.sql("INSERT INTO {t} VALUES (1, 'a')")
     [first] = source.run().offsets
@@ -191,6 +204,7 @@ def test_altered_offsets_say_where_the_next_run_begins(source: Source, worker_pr
     assert source.run().records["written"] == 2
 
 
+@_of_any_format
 def test_a_table_that_is_not_there_is_an_error_of_its_key(source: Source) -> None:
     with pytest.raises(ConfigError, match=r"table\.name"):
         source.run(**{"table.name": source.table + "_missing"})

@@ -127,13 +127,6 @@ def test_delta_compares_what_a_killed_run_has_written(
         run_here(of_delta.config)
 
 
-def test_a_plan_of_delta_that_a_killed_run_has_written_whole_is_finished(run_here: Run, of_delta: OfDelta) -> None:
-    with ending_at("after-last-write"):
-        run_here(of_delta.config)
-    report = run_here(of_delta.config)
-    assert (report.records["written"], report.notes["completed_plans"], of_delta.ids()) == (0, 1, [0, 1, 2, 3])
-
-
 @pytest.mark.exhaustive
 def test_changes_that_delta_loses_end_each_run(
     run_here: Run, tables: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
