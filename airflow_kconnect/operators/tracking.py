@@ -34,6 +34,8 @@ _YARN_POLL_S, _KUBERNETES_POLL_S, _SERVICE_POLL_S = 10, 20, 10
 # The trigger ends the job at the deadline; if no triggerer is running, the scheduler ends the task this much later.
 _GRACE_S = 300
 _UNKNOWN = "NotFound"
+# In the provider's error if the ResourceManager has not answered for long.
+_NO_NEWS = "Giving up tracking"
 
 TOKEN = "token"
 """Key in the data of a run: the prefix of the job's events."""
@@ -126,7 +128,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         :raises ConnectorRetriableError: the cluster manager does not answer. The job may be running.
         """
         if isinstance(self._hook, SparkServiceHook):
-            return self._status_on_service(self._hook, str(external_id))
+            return self._status_on_service(self._hook, str(external_id), context)
         try:
             return super().get_job_status(external_id, context)
         except RuntimeError as error:
@@ -134,11 +136,15 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
                 return _UNKNOWN
             raise ConnectorRetriableError(f"job {external_id}: {error}") from error
 
-    def _status_on_service(self, hook: SparkServiceHook, job_id: str) -> str:
+    def _status_on_service(self, hook: SparkServiceHook, job_id: str, context: Context) -> str:
         try:
             status = hook.service.status(job_id)
         except ClusterManagerUnavailableError as error:
             raise ConnectorRetriableError(f"job {job_id}: {error}") from error
+        if status.outcome is JobOutcome.LOST:
+            said = self._said_at_end(self._facts_of_job(context))
+            if _said_all_is_well({**said, "status": status.outcome}):
+                return JobOutcome.SUCCEEDED.value
         return status.state if status.outcome is None else status.outcome.value
 
     def is_job_active(self, status: str) -> bool:
@@ -168,8 +174,11 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         if not self.deferrable and not isinstance(self._hook, SparkServiceHook):
             try:
                 super().poll_until_complete(external_id, context)
-            finally:
-                self._said_at_end(facts)
+            except RuntimeError as error:
+                if _NO_NEWS not in str(error):  # then the job may not even have begun
+                    self._said_at_end(facts)
+                raise
+            self._said_at_end(facts)
             return
         deadline = self._deadline_epoch_s(context)
         trigger = self._trigger(str(external_id), deadline, facts.get(TOKEN))

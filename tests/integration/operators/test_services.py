@@ -117,10 +117,10 @@ def test_a_retry_waits_for_the_job_of_the_attempt_before(
     assert (len(runner.runs), report["records"]["written"]) == (1, 2)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.parametrize("forgotten", [pytest.param(False, marks=pytest.mark.exhaustive), True])
 @needs_airflow_3_3
 def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]], forgotten: bool
 ) -> None:
     config, store = source(), Store()
     with pytest.raises(TaskDeferred):
@@ -128,9 +128,12 @@ def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
     process = runner.runs["00job0000"].process
     assert process is not None
     assert process.wait(120) == 0
+    if forgotten:
+        runner.runs["00job0000"].objects.put_back()
+        del runner.runs["00job0000"]
     report = _source(config, worker_props).execute(context() | {"task_state_store": store})
     assert report is not None
-    assert (len(runner.runs), report["records"]["written"]) == (1, 2)
+    assert (len(runner.runs), report["records"]["written"]) == (0 if forgotten else 1, 2)
 
 
 def test_a_killed_task_ends_its_job(

@@ -15,7 +15,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.places.address import address
 from airflow_kconnect.places.registry import open_place
-from airflow_kconnect.places.s3 import client
+from airflow_kconnect.places.s3 import client, objects
 from airflow_kconnect.places.s3 import place as s3
 from airflow_kconnect.places.s3.client import S3Settings
 from airflow_kconnect.places.s3.place import S3Place
@@ -268,12 +268,12 @@ def test_threads_that_ask_for_a_client_at_once_get_the_same(in_task: bool, monke
         made.append(object())
         return made[-1]
 
-    monkeypatch.setattr(s3, "s3_client", make)
+    monkeypatch.setattr(objects, "s3_client", make)
     monkeypatch.setattr(client, "s3_client", make)
     place = S3Place(address("s3://bucket/raw"), S3Settings(region="of this test"))
     if in_task:
         place = pickle.loads(pickle.dumps(place))  # noqa: S301
     with ThreadPoolExecutor(8) as pool:
         # From Python 3.12 on `cached_property` lets several threads do this.
-        found = set(pool.map(vars(S3Place)["_s3"].func, [place] * 8))
+        found = set(pool.map(vars(objects.S3Objects)["_s3"].func, [place] * 8))
     assert found == set(made) and len(made) == 1
