@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -82,8 +83,9 @@ def kill_job(blocked: Path) -> threading.Thread:
         while not blocked.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         for process in psutil.Process().children(recursive=True):
-            if "connector_job.py" in " ".join(process.cmdline()):
-                process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # also of one that has just ended
+                if "connector_job.py" in " ".join(process.cmdline()):
+                    process.kill()
         blocked.unlink(missing_ok=True)
 
     thread = threading.Thread(target=kill)
