@@ -1,9 +1,11 @@
-"""Services that are asked by a client of their vendor: a request that is refused may be about a job that is gone."""
+"""Services that are asked by a client: made once, with errors of its own, of which one says that a job is gone."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -29,12 +31,12 @@ class AskedService(SparkService):
     """A service whose answers its client knows: each of them says what it asks, and what its errors mean."""
 
     def start(self, job: ServiceJob) -> str:
-        with self._errors():
+        with self._asking():
             return self._start(job)
 
     def status(self, job_id: str) -> JobStatus:
         try:
-            with self._errors():
+            with self._asking():
                 return self._describe(job_id)
         except RefusedError as error:
             if not error.gone:
@@ -43,15 +45,34 @@ class AskedService(SparkService):
 
     def end(self, job_id: str) -> None:
         try:
-            with self._errors():
+            with self._asking():
                 self._cancel(job_id)
         except RefusedError:
             if self.status(job_id).outcome is None:
                 raise
 
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """After an error the next request has a new client: the login may have been renewed."""
+        try:
+            with self._errors():
+                yield
+        except Exception:
+            self.__dict__.pop("_client", None)
+            raise
+
+    @cached_property
+    def _client(self) -> Any:
+        """One for all requests: a trigger asks every few seconds."""
+        return self._new_client()
+
     @abstractmethod
+    def _new_client(self) -> Any:
+        """Log in. :raises ConfigError: a package or the connection is missing."""
+
     def _errors(self) -> AbstractContextManager[None]:
         """Errors of the client become ours: a `RefusedError`, another `ConfigError`, or no answer."""
+        return nullcontext()
 
     @abstractmethod
     def _start(self, job: ServiceJob) -> str:

@@ -119,6 +119,22 @@ class TestStatus:
         aws.answers = [_run(state)]
         assert _service().status("00run1").outcome is outcome
 
+    def test_all_of_a_job_are_asked_for_by_one_client(self, aws: HttpServer) -> None:
+        aws.answers = [_run("RUNNING"), _run("RUNNING")]
+        service = _service()
+        service.status("00run1")
+        first = vars(service)["_client"]
+        service.status("00run1")
+        assert vars(service)["_client"] is first
+
+    def test_after_an_error_the_next_one_has_a_new_client(self, aws: HttpServer) -> None:
+        """The login of its connection may have been renewed."""
+        aws.answers = [_error(403, "ExpiredTokenException", "The security token is expired")] * 3
+        service = _service()
+        with pytest.raises(ClusterManagerUnavailableError):
+            service.status("00run1")
+        assert "_client" not in vars(service)
+
     def test_a_failure_has_awss_reason(self, aws: HttpServer) -> None:
         aws.answers = [_run("FAILED", "Job failed. ExitCode: 1.")]
         assert _service().status("00run1").reason == "Job failed. ExitCode: 1."
