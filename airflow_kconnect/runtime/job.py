@@ -49,7 +49,7 @@ from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.late_imports import hide_pandas
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
-from airflow_kconnect.runtime.process.progress import emit, ends_told, speaker, use_token
+from airflow_kconnect.runtime.process.progress import emit, ends_kept, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings, run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
@@ -109,20 +109,22 @@ def main(arguments: Sequence[str], session: SparkSession | None = None) -> int:
     :param session: that of a process in which Spark is already running, and which is not the job's own.
     """
     mailbox = next((Mailbox(text) for text in arguments if is_address(text)), None)
+    ends: list[str] = []
     try:
-        return _main(arguments, mailbox, session)
+        with contextlib.nullcontext() if mailbox is None else ends_kept(ends.append):
+            return _main(arguments, mailbox, session)
     finally:
         split_processes.end()
         if mailbox is not None:
-            _leave_end(mailbox)
+            _leave_end(mailbox, ends)
         if session is None:
             jvm.end()
 
 
-def _leave_end(mailbox: Mailbox) -> None:
+def _leave_end(mailbox: Mailbox, lines: Sequence[str]) -> None:
     """The run has ended however this goes: the worker then knows only what the service says about the job."""
     try:
-        mailbox.leave_end(ends_told())
+        mailbox.leave_end("".join(lines))
     except ConnectError as error:
         log.error("%s", error)
 
