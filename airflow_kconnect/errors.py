@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
 
 from airflow_kconnect.connect.errors import DataError, RefusedError, WarnedError
@@ -49,6 +52,11 @@ RETRIED: dict[int, type[ConnectorRunError]] = {
 
 
 _OF_DATA = {DataError.__name__, RefusedError.__name__, WarnedError.__name__}
+
+
+def reported_error(event: Mapping[str, Any]) -> AirflowException:
+    """The error for the ``error`` event of a job, see `connect.run.event_line`."""
+    return connector_error(int(event["exit_code"]), str(event["message"]), str(event["error"]))
 
 
 def connector_error(exit_code: int, message: str, error: str = "") -> AirflowException:

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.hidden import shown_as_known
 from airflow_kconnect.connect.worker.spark_keys import spark_settings
-from airflow_kconnect.errors import ConnectorRunError, connector_error
+from airflow_kconnect.errors import ConnectorRunError, connector_error, reported_error
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.rendering import RendersConnector
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
@@ -168,8 +168,7 @@ class ConnectorOperator(RendersConnector, ConnectorJobOperator):
         if hook.error is None:
             self._show_lost_job(LOST)
             return ConnectorRunError(hook.end_of_submit() or str(error))
-        exit_code = int(hook.error.get("exit_code", hook.exit_code or 0))
-        return connector_error(exit_code, str(hook.error["message"]), str(hook.error["error"]))
+        return reported_error(hook.error)
 
     def _show_lost_job(self, text: str, *, ended_by_user: bool = False) -> None:
         """Write how the run has ended, as the job could not. In cluster deploy mode it may have done so."""

@@ -111,7 +111,8 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             with Heartbeat(self._say, "checking the configurations, and which connectors are paused"):
                 attempt = self._attempt = self._prepared(context, kept.read())
             ran = self._run(context, attempt, cluster) if attempt.runs else []
-            return self._ended(context, attempt.ends, ran, kept, reported=not cluster or self._said_something)
+            told = self._progress is not None and self._progress.told
+            return self._ended(context, attempt.ends, ran, kept, reported=not cluster or told)
 
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
@@ -128,17 +129,12 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             try:
                 super().execute_complete(context, event, facts)
             except ConnectorRunError as error:
-                if not progress.ended:
+                if not progress.told:
                     raise
                 why = str(error)
-            if progress.ended:
+            if progress.told:
                 ran = self._ends_of(progress, why)
-            return self._ended(context, failed, ran, None, reported=self._said_something)
-
-    @property
-    def _said_something(self) -> bool:
-        """Whether the job has said how connectors have ended."""
-        return self._progress is not None and bool(self._progress.ended)
+            return self._ended(context, failed, ran, None, reported=progress.told)
 
     def _hook_for_end(self, facts: Mapping[str, Any]) -> ConnectorSparkSubmitHook:
         hook = super()._hook_for_end(facts)
@@ -197,15 +193,15 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             try:
                 self.run_job(context, hook)
             except ConnectorRunError as error:
-                if not progress.ended:
+                if not progress.told:
                     raise
                 why = str(error)
             except AirflowException as error:
                 # The provider's error contains the whole command.
                 why = hook.end_of_submit() or str(error)
-                if cluster:
+                if cluster and not progress.told:
                     raise ConnectorRunError(why) from None
-        return self._ends_of(progress, why) if progress.ended or not cluster else succeeded
+        return self._ends_of(progress, why) if progress.told or not cluster else succeeded
 
     def _ends_of(self, progress: GroupProgress, why: str) -> list[MemberEnd]:
         if progress.silent:

@@ -150,6 +150,11 @@ class GroupProgress:
         return [end for end in self._ends.values() if end is not None]
 
     @property
+    def told(self) -> bool:
+        """Whether the job has said how it, or one of its connectors, has ended."""
+        return self.error is not None or bool(self.ended)
+
+    @property
     def running(self) -> Mapping[str, str]:
         """The connectors that have begun and not ended, and what each of them does, in the words of its last event."""
         return self._running

@@ -13,7 +13,7 @@ from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 
 
-class RefusedError(ConfigError):
+class RefusedRequestError(ConfigError):
     """A service refuses a request.
 
     :param text: with the service's own words. :param gone: whether it knows no such job (any more).
@@ -38,7 +38,7 @@ class AskedService(SparkService):
         try:
             with self._asking():
                 return self._describe(job_id)
-        except RefusedError as error:
+        except RefusedRequestError as error:
             if not error.gone:
                 raise
             return JobStatus("NOT_FOUND", JobOutcome.LOST, reason=f"{self.title} does not know it (any more)")
@@ -47,7 +47,7 @@ class AskedService(SparkService):
         try:
             with self._asking():
                 self._cancel(job_id)
-        except RefusedError:
+        except RefusedRequestError:
             if self.status(job_id).outcome is None:
                 raise
 
@@ -71,7 +71,7 @@ class AskedService(SparkService):
         """Log in. :raises ConfigError: a package or the connection is missing."""
 
     def _errors(self) -> AbstractContextManager[None]:
-        """Errors of the client become ours: a `RefusedError`, another `ConfigError`, or no answer."""
+        """Errors of the client become ours: a `RefusedRequestError`, another `ConfigError`, or no answer."""
         return nullcontext()
 
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError
-from airflow_kconnect.hooks.services.asked import AskedService, RefusedError
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
 from airflow_kconnect.hooks.services.base import ServiceExtras, missing_package
 
 _REFUSALS = (
@@ -104,7 +104,7 @@ class AwsService(AskedService):
             case aws.ClientError():
                 code = str(error.response.get("Error", {}).get("Code", ""))
                 if code in _REFUSALS:
-                    return RefusedError(f"{self.title} refuses: {in_one_line(error)}", gone=code == self.unknown)
+                    return RefusedRequestError(f"{self.title} refuses: {in_one_line(error)}", gone=code == self.unknown)
             case aws.ParamValidationError():
                 return ConfigError({"spark_conn_id": [" ".join(str(error).split())]})
             case aws.NoRegionError() | aws.NoCredentialsError() | aws.PartialCredentialsError() | aws.ProfileNotFound():

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.asked import AskedService, RefusedError
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, missing_package
 from airflow_kconnect.hooks.services.databricks_settings import ClusterSettings
 
@@ -150,7 +150,7 @@ class Databricks(AskedService):
             if (response := getattr(error.__context__, "response", None)) is None:
                 raise ClusterManagerUnavailableError(f"Databricks does not answer: {text}") from error
             gone = response.status_code == 404 or _GONE.search(text) is not None
-            raise RefusedError(f"Databricks refuses: {text}", gone=gone) from error
+            raise RefusedRequestError(f"Databricks refuses: {text}", gone=gone) from error
         except ValueError as error:
             raise ConfigError({"spark_conn_id": [f"connection `{conn_id}`: {in_one_line(error)}"]}) from error
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.asked import RefusedError
+from airflow_kconnect.hooks.services.asked import RefusedRequestError
 from airflow_kconnect.hooks.services.aws import AwsExtras, AwsService
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob
 
@@ -79,4 +79,4 @@ class Emr(AwsService):
         )
         for told in answer.get("CancelStepsInfoList", ()):
             if told["Status"] == "FAILED":
-                raise RefusedError(f"{self.title} refuses: {told.get('Reason')}")
+                raise RefusedRequestError(f"{self.title} refuses: {told.get('Reason')}")

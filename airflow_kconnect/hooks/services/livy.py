@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.connect.run import EVENT_PREFIX, printable
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.asked import AskedService, RefusedError
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, missing_package
 
 _CONN_ID = re.compile(r"[\w.-]+")
@@ -88,7 +88,7 @@ class Livy(AskedService):
     def _cancel(self, job_id: str) -> None:
         # With a batch Livy deletes its log: what has ended is left to it.
         if self.status(job_id).outcome is None:
-            with suppress(RefusedError):  # it is gone by now
+            with suppress(RefusedRequestError):  # it is gone by now
                 self._answer("msg", "DELETE", f"/batches/{job_id}")
 
     def _new_client(self) -> Any:
@@ -126,7 +126,7 @@ class Livy(AskedService):
             raise ClusterManagerUnavailableError(f"Livy does not answer: {in_one_line(error)}") from error
         said = f"{response.status_code} {response.reason}: {_message(content)}".removesuffix(": ")
         if response.status_code == 404:
-            raise RefusedError(f"Livy does not have what was asked for: {said}", gone=True)
+            raise RefusedRequestError(f"Livy does not have what was asked for: {said}", gone=True)
         if response.status_code in (401, 403):
             raise _wrong(f"Livy refuses the login of the connection `{self.address}`: {said}")
         if 400 <= response.status_code < 500 and response.status_code != 429 and _TOO_MANY not in said:

@@ -168,8 +168,9 @@ def test_a_request_that_is_refused_is_an_error_of_the_configuration(
 ) -> None:
     spark = json.loads(os.environ["AIRFLOW_CONN_SPARK_DEFAULT"]) | {"host": "emr-serverless://00app2"}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
-    with pytest.raises(ConnectorConfigError, match=r"refuses: .*there is no such resource"):
+    with pytest.raises(ConnectorConfigError, match=r"refuses: .*there is no such resource") as refused:
         _source(source(), worker_props).execute(context())
+    assert type(refused.value) is ConnectorConfigError  # not its subclass, which is about data
 
 
 def test_a_job_of_which_there_is_no_news_keeps_its_run_spec(

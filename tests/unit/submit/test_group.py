@@ -99,6 +99,12 @@ class TestProgress:
         progress.take(error(None, 1))
         assert [end.exit_code for end in progress.ends("exit code 1")] == [0, 1]
 
+    def test_it_is_told_how_the_job_has_ended_also_by_an_error_of_the_job(self) -> None:
+        progress = GroupProgress(["a", "b"])
+        assert not progress.told
+        progress.take({"event": "error", "error": "ConfigError", "message": "no", "exit_code": 1})
+        assert progress.told
+
     def test_what_others_say_is_not_taken(self) -> None:
         assert GroupProgress(["a"]).take(report("b")) is None
 
