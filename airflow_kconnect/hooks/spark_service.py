@@ -20,7 +20,6 @@ from airflow_kconnect.submit.spark import job_path
 from airflow_kconnect.submit.spark_needs import SparkElsewhere, SparkOfJob
 from airflow_kconnect.submit.submit import spark_conf
 
-
 _OF_SPARK_SUBMIT = (
     *("java_class", "keytab", "post_submit_commands", "principal", "properties_file", "proxy_user"),
     *("total_executor_cores", "yarn_queue"),
