@@ -21,13 +21,14 @@ from airflow.providers.common.compat.sdk import AirflowTaskTimeout, TaskDeferred
 from requests.auth import HTTPBasicAuth
 
 from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorRetriableError,
     ConnectorRunError,
 )
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.spark.fake_spark import FakeSpark, printing
 from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
