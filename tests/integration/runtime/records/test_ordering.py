@@ -70,7 +70,8 @@ SINK_CHAIN = {
 def _fill(bootstrap: str, topics: list[str], encode: Encode) -> Expected:
     """Write records of two shapes and tombstones; returns what the sink has to write, per topic and partition."""
     chance = random.Random(7)
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "queue.buffering.max.messages": RECORDS})
+    settings = {"enable.idempotence": True, "linger.ms": 50, "queue.buffering.max.messages": RECORDS}  # keeps the order
+    producer = Producer({"bootstrap.servers": bootstrap, **settings})
     expected: Expected = defaultdict(list)
     for number in range(RECORDS):
         topic, key, shape = chance.choice(topics), chance.randrange(KEYS), chance.randrange(3)
