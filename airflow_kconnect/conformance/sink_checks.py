@@ -10,7 +10,7 @@ from airflow_kconnect.conformance.harness import has, has_schemas
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.run_checks import bounds, each_record, interrupted, second_run
 from airflow_kconnect.conformance.trials import RECORDS, SinkTrial, Trial
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_OK
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_OK
 
 _LARGE = 10_000_000
 _TEXTS: list[str | None] = [

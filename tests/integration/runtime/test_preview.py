@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from airflow_kconnect import preview
 from airflow_kconnect.cli import app
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import registry
 from tests.support import unique
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runs.events import EXIT_RETRIABLE
 from tests.integration.runtime.conftest import NEEDS_SPARK, STRING
 from tests.support import unique
 from tests.support.imports import has_loaded_pandas
