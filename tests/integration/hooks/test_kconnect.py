@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
+from tests.support.airflow.operator_runs import context
 from tests.support.kafka import eventually, produce
 from tests.support.positions import commit, commit_source
 from tests.support.spark.fake_spark import FakeSpark, printing
@@ -199,6 +199,4 @@ class TestModifiedOffsets:
 
 
 def _run(connector: dict[str, str]) -> Any:
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-    return KafkaSourceOperator(task_id="t", connector=connector).execute(context)
+    return KafkaSourceOperator(task_id="t", connector=connector).execute(context())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +28,7 @@ from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import show_offsets
 from airflow_kconnect.submit.statuses import INTERRUPTED, interruptions_shown
 from tests.support import unique
+from tests.support.airflow.operator_runs import context
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r").as_dict()
@@ -44,12 +44,10 @@ class Operations:
 
     def do(self, operator: type[Any], *, connector: Any = None, run: dict[str, Any] | None = None, **more: Any) -> Any:
         """Run a task."""
-        ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-        dag_run = SimpleNamespace(**{"clear_number": 0, "run_type": "manual"} | (run or {}))
         made = operator(
             task_id="t", connector=connector or self.config, worker_config=self.worker, kafka_conn_id=None, **more
         )
-        return made.execute({"ti": ti, "dag_run": dag_run})
+        return made.execute(context(**run or {}))
 
     def offsets(self) -> list[dict[str, Any]]:
         return show_offsets(self.config, self.worker)

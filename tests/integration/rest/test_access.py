@@ -118,7 +118,7 @@ def limited(plane: ControlPlane) -> TestClient:
     """The API for one who may see the connector `a` and change none, with sinks `a` and `b`."""
     for name in ("a", "b"):
         plane.put_config(name, {"connector.class": "DirectorySink", "topics": "t", "directory": "/lake"})
-    return api_client(plane, Only(reads="a", dags="a"))
+    return api_client(plane, Only(reads=["a"], dags=["a"]))
 
 
 def test_an_overview_has_what_the_caller_may_see(limited: TestClient) -> None:

@@ -21,7 +21,7 @@ def limited(plane: ControlPlane) -> TestClient:
     """The API for one who may change the connector `a` alone, with sinks `a` and `b`."""
     for name in ("a", "b"):
         plane.put_config(name, SINK)
-    return api_client(plane, Only(reads="a", writes="a"))
+    return api_client(plane, Only(reads=["a"], writes=["a"]))
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
