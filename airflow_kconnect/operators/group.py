@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, first_line
-from airflow_kconnect.connect.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
 from airflow_kconnect.errors import ConnectorRunError
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
@@ -22,6 +21,7 @@ from airflow_kconnect.operators.jobs import LOST, is_java, run_id_of
 from airflow_kconnect.operators.reports.telling import TRACKING_URL
 from airflow_kconnect.operators.tracking import GROUP, TOKEN
 from airflow_kconnect.operators.upstream import with_upstream
+from airflow_kconnect.runs.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
 from airflow_kconnect.submit.group import GroupProgress
 from airflow_kconnect.submit.heartbeat import Heartbeat
 from airflow_kconnect.submit.statuses import INTERRUPTED, show_failures

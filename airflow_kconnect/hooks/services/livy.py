@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.connect.run import EVENT_PREFIX, printable
+from airflow_kconnect.connect.printable import printable
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, missing_package
+from airflow_kconnect.runs.events import EVENT_PREFIX
 
 _CONN_ID = re.compile(r"[\w.-]+")
 _OUTCOMES = {

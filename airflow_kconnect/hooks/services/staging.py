@@ -9,12 +9,12 @@ from pathlib import Path
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.mailbox import END, RUN_SPEC
 from airflow_kconnect.hooks.worker import configurations
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.keys import CONNECTION, define_store_keys
 from airflow_kconnect.places.local import LocalPlace
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.runs.mailbox import END, RUN_SPEC
 
 STAGING, STAGING_CONNECTION = "staging", "staging_conn_id"
 """Extras of a Spark connection: the folder, and the Airflow connection with the worker's login to it."""

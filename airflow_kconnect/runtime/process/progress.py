@@ -18,7 +18,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.runs.events import event_line
 
 
 @dataclass

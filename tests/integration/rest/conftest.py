@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from starlette.testclient import TestClient
 
+from airflow_kconnect.control.overview.watch import watch_of
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.watching.watch import watch_of
 from tests.support.control import api_client, control_plane, control_worker
 from tests.support.registered import Registered, WorkerTopics
 

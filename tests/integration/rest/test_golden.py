@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 from starlette.testclient import TestClient
 
-from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.golden import rest_deviations
 from tests.support import unique

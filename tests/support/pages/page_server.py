@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from airflow_kconnect.control.overview.watch import watch_of
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.watching.watch import watch_of
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support.control import control_plane, control_worker

@@ -20,13 +20,13 @@ from airflow.providers.common.compat.sdk import AirflowTaskTimeout, TaskDeferred
 from requests.auth import HTTPBasicAuth
 
 from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorRetriableError,
     ConnectorRunError,
 )
+from airflow_kconnect.runs.events import event_line
 from tests.support.airflow.operator_runs import REPORT, SOURCE, context, source
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.connectors.group_tasks import Store

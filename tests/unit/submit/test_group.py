@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.group import MemberEnd, exit_code_of
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.runs.group import MemberEnd, exit_code_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.group import HEADER, GroupProgress, checked_group, end_rows, failed, table_lines
 
 WORKER = {"bootstrap.servers": "localhost:9092"}
