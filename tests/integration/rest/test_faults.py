@@ -41,7 +41,7 @@ def test_what_a_killed_server_has_answered_is_there(bootstrap: str, tmp_path: Pa
 
         client = threading.Thread(target=create)
         client.start()
-        time.sleep(3 + generation / 2)
+        time.sleep(1.5 + generation / 2)
         server.kill()  # as if its machine lost power
         client.join()
         server.wait()
