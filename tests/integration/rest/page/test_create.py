@@ -22,6 +22,7 @@ from tests.support.registered import Registered
 
 # A process connects.
 PATIENCE_S = 120.0
+FILE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 
 
 def choose(page: ConnectorsPage, connector_class: str) -> None:
@@ -50,7 +51,7 @@ def test_errors_then_success(page: ConnectorsPage, server: PageServer) -> None:
 
 
 def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
-    choose(page, "FileStreamSourceConnector")
+    page.open(f"#/new/{FILE}")
     page.see("required settings")
     page.find("[aria-label='Find a setting']").send_keys("transforms")
     page.fill(page.field("transforms"), "route")
@@ -60,7 +61,7 @@ def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
 
 
 def test_a_key_that_is_not_defined(page: ConnectorsPage, server: PageServer) -> None:
-    choose(page, "FileStreamSourceConnector")
+    page.open(f"#/new/{FILE}")
     for key, value in (("name", "lingering"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
     page.find("#new-key").send_keys("producer.override.linger.ms\n")
@@ -73,7 +74,7 @@ def test_a_key_that_is_not_defined(page: ConnectorsPage, server: PageServer) -> 
 
 def test_a_name_that_exists_is_refused(page: ConnectorsPage, server: PageServer) -> None:
     server.plane.create("taken", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
-    choose(page, "FileStreamSourceConnector")
+    page.open(f"#/new/{FILE}")
     for key, value in (("name", "taken"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
     page.click("Create")
