@@ -56,7 +56,7 @@ REQUESTS = [
 WRITES = [(method, path) for method, path in REQUESTS if method != "GET"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def guarded(plane: ControlPlane) -> TestClient:
     """The API with a token."""
     return api_client(plane, TokenPolicy("geheim"))

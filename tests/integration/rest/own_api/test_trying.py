@@ -64,6 +64,7 @@ def values(steps: list[Mapping[str, Any]]) -> list[Any]:
     return [json.loads(step["value"] or "null") if "value" in step else next(iter(step)) for step in steps]
 
 
+@pytest.mark.exhaustive  # in a job as what a source would read next
 def test_samples_are_shown_after_each_transformation(sink: str, previewed: Preview) -> None:
     records = [{"key": "k", "value": {"id": 1}}, {"key": "k", "value": None}, {"value": "no json"}]
     answer = previewed(sink, records=records)
