@@ -39,6 +39,7 @@ def runner(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         yield runner
 
 
+@pytest.mark.exhaustive  # as that of a connector of a group
 def test_the_error_of_a_job_is_its_own(
     runner: JobRunner, bucket: Bucket, worker_props: dict[str, str], lines: Lines
 ) -> None:
