@@ -131,7 +131,7 @@ class TestStatuses:
         assert "tasks.max" in (status.trace or "")
         (run,) = operations.runs()
         assert (run.state, "tasks.max" in (run.error or "")) == (RunState.FAILED, True)
-        assert run.origin == {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 1}
+        assert run.origin == {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 2}
 
     @pytest.mark.parametrize("exit_code", [0, 137])
     def test_a_job_that_could_not_report_is_a_failure(
