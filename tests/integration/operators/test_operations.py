@@ -141,7 +141,7 @@ class TestStatuses:
         with pytest.raises(ConnectorRunError):
             operations.do(KafkaSourceOperator)
         assert "before it could report" in (operations.status().tasks[0].trace or "")
-        assert [(run.id, run.state) for run in operations.runs()] == [("d/manual__1/t#1", RunState.FAILED)]
+        assert [(run.id, run.state) for run in operations.runs()] == [("d/manual__1/t#2", RunState.FAILED)]
 
     def test_a_backfill_that_could_not_report_has_failed_and_the_connector_has_not(
         self, operations: Operations, spark: FakeSpark
