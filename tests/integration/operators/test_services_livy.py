@@ -121,6 +121,7 @@ def test_a_killed_task_ends_its_job(
     assert _mailboxes(staging) == []
 
 
+@pytest.mark.exhaustive  # as one that EMR Serverless has forgotten
 def test_a_job_that_livy_has_forgotten_has_left_its_report(
     livy: LivyServer, staging: Path, source: Callable[..., KafkaSourceOperator]
 ) -> None:
