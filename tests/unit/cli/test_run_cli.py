@@ -128,11 +128,6 @@ class TestRun:
         assert "a line of Spark" in _run(connector, "--verbose").stdout
         assert "a line of Spark" not in _run(connector).stdout
 
-    def test_something_is_said_at_least_every_ten_seconds(self, spark: FakeSpark, connector: Path) -> None:
-        spark.behave(f"import time; time.sleep(11)\nprint({event_line('report', report=REPORT)!r})")
-
-        assert "starting the job, for 10 s" in _run(connector).stdout
-
 
 class TestWorker:
     def test_a_file_is_used_and_servers_win_over_it(self, spark: FakeSpark, connector: Path, tmp_path: Path) -> None:
@@ -368,9 +363,6 @@ class TestApp:
 
         assert "kconnect run orders.json" in text
         assert "Exit codes" in text
-
-    def test_the_broker_command_is_there(self) -> None:
-        assert "broker" in CliRunner().invoke(app, ["--help"]).stdout
 
 
 class TestHint:

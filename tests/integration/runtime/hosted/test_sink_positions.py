@@ -187,6 +187,7 @@ def test_a_dry_run_of_a_sink_creates_nothing_and_commits_nothing(
     assert admin.committed_offsets(f"connect-{config['name']}") == {}
 
 
+@pytest.mark.exhaustive
 def test_a_dry_run_of_a_source_creates_nothing(
     numbered: Any, java_source: Config, run_hosted: Run, admin: GroupAdmin
 ) -> None:
