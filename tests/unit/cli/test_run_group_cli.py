@@ -20,7 +20,6 @@ from airflow_kconnect.connect.run import RunReport, event_line
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 Connector = Callable[..., Path]
-MEMORY = "kconnect.spark.conf.spark.driver.memory"
 
 
 @pytest.fixture
@@ -168,22 +167,6 @@ def test_a_job_that_never_began_is_an_error_of_its_own(spark: FakeSpark, connect
     result = run(connector("a"), connector("b"))
     assert result.exit_code == 5
     assert "spark-submit ended with exit code 1 before the job could report" in result.stdout
-
-
-def test_an_error_of_the_job_is_that_of_all_that_have_not_ended(spark: FakeSpark, connector: Connector) -> None:
-    event = event_line("error", error="InternalError", message="a bug", exit_code=5, errors=None)
-    spark.behave(printing(report("a"), event, exit_code=5))
-    ended = json.loads(run(connector("a"), connector("b"), "--json").stdout)["connectors"]
-    assert (list(ended["a"]), ended["b"]["error"]["message"]) == (["report"], "a bug")
-
-
-def test_contradictory_settings_of_spark_are_errors_of_those_that_bring_them(
-    spark: FakeSpark, connector: Connector
-) -> None:
-    spark.behave(printing(report("c")))
-    files = [connector("a", **{MEMORY: "2g"}), connector("b", **{MEMORY: "4g"}), connector("c")]
-    assert sorted(json.loads(run(*files, "--json").stdout)["connectors"]["a"]["error"]["errors"]) == [MEMORY]
-    assert [each["config"]["name"] for each in spark.run["spec"]["runs"]] == ["c"]
 
 
 def test_replays_are_those_of_all(spark: FakeSpark, connector: Connector) -> None:

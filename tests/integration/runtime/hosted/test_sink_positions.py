@@ -24,6 +24,8 @@ from tests.support import unique
 from tests.support.kafka import create_topic, produce
 from tests.support.positions import commit
 
+pytestmark = pytest.mark.usefixtures("one_jvm")
+
 Config = Callable[..., dict[str, str]]
 MakeTopic = Callable[..., str]
 Run = Callable[..., Any]
