@@ -12,8 +12,8 @@ from confluent_kafka.schema_registry.json_schema import JSONSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.integration.runtime.registered.json_schema_cases import CASES, Case
 from tests.support import unique

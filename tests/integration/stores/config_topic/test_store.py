@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import eventually, produce, read_all
 
