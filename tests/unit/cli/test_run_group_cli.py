@@ -29,7 +29,8 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     monkeypatch.setenv("KCONNECT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "200")
-    # No broker is here that target states could be read from.
+    # No broker is here that target states could be read from, nor one that could be told how a run has failed: where
+    # one fails, it is a dry run.
     monkeypatch.setattr(sys.modules["airflow_kconnect.cli.running.group"], "not_started", lambda names, worker: {})
     return FakeSpark(tmp_path / "bin")
 
@@ -92,7 +93,7 @@ def test_a_line_tells_of_each_that_has_ended(spark: FakeSpark, connector: Connec
 
 def test_a_wrong_one_does_not_keep_the_others_from_running(spark: FakeSpark, connector: Connector) -> None:
     spark.behave(printing(report("a")))
-    result = run(connector("a"), connector("b", topic=""))
+    result = run(connector("a"), connector("b", topic=""), "--dry-run")
     assert result.exit_code == 1
     assert [each["config"]["name"] for each in spark.run["spec"]["runs"]] == ["a"]
 
@@ -120,7 +121,7 @@ def test_a_file_that_is_called_as_another_connector_fails_all_the_same(
 
 
 def test_all_errors_of_all_are_shown_at_once(spark: FakeSpark, connector: Connector) -> None:
-    shown = run(connector("a", topic=""), connector("b", **{"tasks.max": "x"})).stdout
+    shown = run(connector("a", topic=""), connector("b", **{"tasks.max": "x"}), "--dry-run").stdout
     assert "Failed: a" in shown and "Failed: b" in shown
     assert "tasks.max" in shown
     assert not (spark.folder / "command.json").exists()

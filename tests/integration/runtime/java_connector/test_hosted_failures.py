@@ -1,4 +1,4 @@
-"""What is killed or fails in a hosted run, and what the next run makes of it."""
+"""A hosted run that is killed, and what the next run makes of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from tests.integration.runtime.conftest import missing_and_doubled
-from tests.support.kafka import produce, read_values
+from tests.support.kafka import read_values
 from tests.support.spark.jobs import kill_all, start_job, wait_gone
 
 Config = Callable[..., dict[str, str]]
@@ -40,14 +40,3 @@ def test_while_a_job_is_at_work_another_run_is_refused_and_after_its_kill_nothin
     numbered.append(100)
     assert run_hosted(config).complete
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
-
-
-@pytest.mark.exhaustive  # a source that fails: `test_shared_jvms.py`
-def test_a_failed_task_is_an_error_with_the_first_line_of_its_trace(
-    java_sink: Config, topic: Callable[..., str], run_hosted: Run, bootstrap: str
-) -> None:
-    source = topic()
-    produce(bootstrap, source, ["a"])
-    config = java_sink(source, file="/nowhere/at/all.txt")
-    with pytest.raises(RetriableError, match="Couldn't find or create file '/nowhere/at/all\\.txt'"):
-        run_hosted(config)
