@@ -20,7 +20,10 @@ from tests.support.databases.postgres import PostgresDatabase, PostgresServer
 from tests.support.databases.slots import debezium_config, write_wal
 from tests.support.kafka import read_values
 
-ROWS = 5000
+# More than Debezium hands over at once.
+ROWS = 3000
+
+pytestmark = pytest.mark.usefixtures("one_jvm")
 
 Go = Callable[..., RunReport]
 
