@@ -38,5 +38,9 @@ def test_while_a_job_is_at_work_another_run_is_refused_and_after_its_kill_nothin
     assert wait_gone(everyone) == []
     job.close()
     numbered.append(100)
-    assert run_hosted(config).complete
+    # Without spark-submit, as `kconnect run` starts it here.
+    job = start_job(config, hosting_worker, tmp_path / "next", direct=True)
+    assert job.wait() == 0, job.text()
+    report = job.report()
+    assert (report["complete"], report["guarantee"]) == (True, "exactly_once")
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])

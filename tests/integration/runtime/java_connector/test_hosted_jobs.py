@@ -15,6 +15,7 @@ Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]
 
 
+@pytest.mark.exhaustive  # one that is killed, and the next one: `test_hosted_failures.py`
 def test_a_java_source_moves_what_is_new_exactly_once(
     bootstrap: str, numbered: Any, java_source: Config, hosting_worker: dict[str, str], run_hosted: Run, tmp_path: Path
 ) -> None:

@@ -388,15 +388,6 @@ class TestMorePartitions:
     def test_a_finished_plan_does_not_come_back(self, turned: bool) -> None:
         assert view_of(reversed(self.FINISHED) if turned else self.FINISHED).plan is None
 
-    @pytest.mark.parametrize("turned", [False, True])
-    def test_the_newest_marker_counts(self, turned: bool) -> None:
-        newer = Marker("p", 9, True, 4)
-        records = [
-            record(marker_key("fs", 0), MARKER.encode(), at=900, ms=1),
-            record(marker_key("fs", 0), newer.encode(), partition=17, ms=2),
-        ]
-        assert view_of(reversed(records) if turned else records).markers == {0: newer}
-
     @given(
         written=st.lists(st.tuples(st.integers(0, 2), st.none() | st.integers(0, 9)), max_size=12),
         turn=st.permutations(range(3)),
