@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import airflow_variables, app
@@ -18,6 +17,7 @@ from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunsKey, RunState
 from tests.support import unique
 from tests.support.kafka import produce
+from tests.support.positions import commit
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 Kconnect = Callable[..., Result]
@@ -81,9 +81,7 @@ def source(kconnect: Kconnect) -> str:
 def unregistered(bootstrap: str, read_topic: str) -> str:
     """A sink that has run from a file."""
     name = unique("files")
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": f"connect-{name}"})
-    consumer.commit(offsets=[TopicPartition(read_topic, 0, 1)], asynchronous=False)
-    consumer.close()
+    commit(bootstrap, f"connect-{name}", {(read_topic, 0): 1})
     return name
 
 
