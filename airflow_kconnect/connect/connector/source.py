@@ -180,6 +180,8 @@ class SourceConnector(Connector):
 class NativeSourceConnector(SourceConnector):
     """A source that Spark reads: the driver plans bounded splits, Spark reads them in parallel."""
 
+    key_shape: Shape | None = None
+
     @abstractmethod
     def plan(self, context: PlanContext) -> SourcePlan:
         """Called after fencing, unless an unfinished plan is resumed; again if a plan did not cover everything."""
