@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import pytest
 
-from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.local.ports import LOOPBACK, free_port
@@ -17,6 +16,7 @@ from airflow_kconnect.places.hdfs import client as hdfs_client
 from airflow_kconnect.places.hdfs.place import HdfsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
+from tests.support.connectors.plans import plan_context
 from tests.support.faults import Exchange, Fault, FaultProxy, cut_request, lose_answer
 from tests.support.places import TEXT, read, stage, write
 from tests.support.stores import Store
@@ -124,7 +124,7 @@ class TestFiles:
         keys = {"directory": place.uri("in"), "topic": "t", "format": "json", "input.file.pattern": r".*\.json"}
         source = FilesSourceConnector({**keys, **store.settings})
         source.check()
-        plan = source.plan(PlanContext({}, {}, None, None, lambda: 2, lambda: None))  # type: ignore[arg-type, return-value]
+        plan = source.plan(plan_context())
         batches = source.batches([(n, split, split.start) for n, split in enumerate(plan.splits)]).read(0)
         assert sum(batch.num_rows for batch in batches) == 2
 
