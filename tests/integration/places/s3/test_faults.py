@@ -12,7 +12,6 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3 import objects
-from airflow_kconnect.places.s3 import place as s3
 from airflow_kconnect.places.s3.client import Patience
 from tests.support.certificates import self_signed
 from tests.support.faults import (
@@ -90,7 +89,7 @@ def test_an_error_within_a_success_is_tried_again(place: Place, healthy: Place, 
 def test_a_store_that_stays_overloaded_ends_the_run_for_now(
     place: Place, healthy: Place, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    monkeypatch.setattr(s3, "Patience", lambda: Patience(attempts=2))
+    monkeypatch.setattr(objects, "Patience", lambda attempts=2: Patience(attempts=attempts))
     place.close()
     with proxy.fault(operation, SLOW_DOWN, 99), pytest.raises(RetriableError) as caught:
         write(place)
