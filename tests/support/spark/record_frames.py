@@ -17,6 +17,7 @@ from airflow_kconnect.connectors.table.columns.columns import ColumnSettings
 from airflow_kconnect.connectors.table.columns.rows import rows_of
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
+from tests.support.spark.lakes import compiled
 
 _KAFKA = T.StructType(
     [
@@ -89,7 +90,9 @@ def written(
 ) -> list[Any]:
     """Each record as what its row has in the columns, or as the text of its error; in the order of offsets."""
     found: list[Any] = []
-    for row in rows_of(frame, columns, settings, deleted).orderBy("kafka_offset").collect():
+    with compiled(frame.df.sparkSession):
+        rows = rows_of(frame, columns, settings, deleted).orderBy("kafka_offset").collect()
+    for row in rows:
         if row.error is None:
             found.append(tuple(_plain(row[name]) for name in columns.names))
         else:
