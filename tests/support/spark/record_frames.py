@@ -17,7 +17,6 @@ from airflow_kconnect.connectors.table.columns.columns import ColumnSettings
 from airflow_kconnect.connectors.table.columns.rows import rows_of
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
-from tests.support.spark.lakes import compiled
 
 _KAFKA = T.StructType(
     [
@@ -90,9 +89,7 @@ def written(
 ) -> list[Any]:
     """Each record as what its row has in the columns, or as the text of its error; in the order of offsets."""
     found: list[Any] = []
-    with compiled(frame.df.sparkSession):
-        rows = rows_of(frame, columns, settings, deleted).orderBy("kafka_offset").collect()
-    for row in rows:
+    for row in rows_of(frame, columns, settings, deleted).orderBy("kafka_offset").collect():
         if row.error is None:
             found.append(tuple(_plain(row[name]) for name in columns.names))
         else:
