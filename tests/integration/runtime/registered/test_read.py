@@ -1,6 +1,6 @@
 """JSON Schema and Protobuf with a real registry: what confluent-kafka's serializers write, a run reads.
 
-All types are in the corpora of the unit tests; here is what needs a registry, and an object with something of each kind.
+All types are in the corpora of the unit tests; here is what needs a registry, and an object with a bit of each kind.
 """
 
 from __future__ import annotations
