@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
 
 from airflow_kconnect.connect.errors import DataError, RefusedError, WarnedError
-from airflow_kconnect.connect.run import (
-    EXIT_CONFIG_OR_DATA,
-    EXIT_FENCED,
-    EXIT_INTERNAL,
-    EXIT_RETRIABLE,
-    EXIT_USAGE,
-)
 from airflow_kconnect.runbooks import runbook_url
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_FENCED, EXIT_INTERNAL, EXIT_RETRIABLE, EXIT_USAGE
 
 
 class ConnectorConfigError(AirflowFailException):
@@ -49,6 +46,11 @@ RETRIED: dict[int, type[ConnectorRunError]] = {
 
 
 _OF_DATA = {DataError.__name__, RefusedError.__name__, WarnedError.__name__}
+
+
+def reported_error(event: Mapping[str, Any]) -> AirflowException:
+    """The error for the ``error`` event of a job, see `runs.events.event_line`."""
+    return connector_error(int(event["exit_code"]), str(event["message"]), str(event["error"]))
 
 
 def connector_error(exit_code: int, message: str, error: str = "") -> AirflowException:

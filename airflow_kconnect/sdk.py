@@ -95,11 +95,9 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
 )
 from airflow_kconnect.connect.frame import ABSENT, BatchFrame, ExpectedObjects, RecordFrame, Union, single
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     UNKNOWN_SHAPE,
@@ -122,6 +120,7 @@ from airflow_kconnect.functions.sink import sink
 from airflow_kconnect.functions.source import source
 from airflow_kconnect.functions.source_spec import Record
 from airflow_kconnect.functions.transform import transform
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.transforms.base import (
     Change,
     Part,
@@ -138,6 +137,7 @@ from airflow_kconnect.transforms.base import (
     with_exception_column,
 )
 from airflow_kconnect.transforms.expressions.fields import member, rows_by_shape, with_member, without_members
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 __all__ = [
     "ABSENT",

@@ -23,7 +23,6 @@ from pathlib import Path
 
 import httpx
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import FlushingProducer
@@ -35,6 +34,7 @@ from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.run_records import MOST_RUNS, ConnectorRuns, RunRecord, RunsKey, RunState
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _STATUS_PARTITIONS = 5
 TOKEN = "a-token-of-a-benchmark"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runs.report import RunReport
 from benchmarks import environment
 from benchmarks.database_tables import TABLE, fill
 from benchmarks.measure import OURS, Contender, Pass, Row, alternate, number

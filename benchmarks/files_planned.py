@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, PlanContext
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 
 
 def main(count: int, columns: int) -> None:

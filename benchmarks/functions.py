@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.runtime.process.plugin_modules import send_plugin_files
 from benchmarks.chains import articles, seconds_of
 from benchmarks.session import spark_session

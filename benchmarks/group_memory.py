@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import psutil
 import typer
 
-from airflow_kconnect.connect.group import GroupSpec, exit_code_of
-from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.runs.group import GroupSpec, exit_code_of
+from airflow_kconnect.runs.spec import RunSpec
 from benchmarks import environment, results
 from benchmarks.files import SOURCE, write_lines
 from benchmarks.measure import Say

@@ -14,7 +14,7 @@ from typing import Annotated
 import psutil
 import typer
 
-from airflow_kconnect.hosted.plugins.install import install
+from airflow_kconnect.hosted.installing.install import install
 from benchmarks import environment, results
 from benchmarks.connect import worker
 from benchmarks.database_tables import TABLE, fill

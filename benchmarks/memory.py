@@ -12,7 +12,8 @@ from typing import Annotated
 import psutil
 import typer
 
-from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
+from airflow_kconnect.runs.events import parse_event
+from airflow_kconnect.runs.spec import RunSpec, run_spec_file
 from airflow_kconnect.submit.spark import find_spark_submit
 from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import submit_command

@@ -10,7 +10,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.direct import by_python
 from airflow_kconnect.submit.spark import find_spark_submit, job_path
 from airflow_kconnect.submit.spark_needs import with_needs

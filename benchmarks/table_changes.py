@@ -15,8 +15,8 @@ import psutil
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.connector.source import Offset, PlanContext
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.table.source.source import SparkTableSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 from tests.support.spark.lakes import lakes_conf
 
 _PROPERTIES = {

@@ -9,9 +9,9 @@ from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from typing import Any
 
-from airflow_kconnect.connect.variables.resolver import task_variables
 from airflow_kconnect.connectors.table.catalogs import keys as catalog_keys
 from airflow_kconnect.places import keys as store_keys
+from airflow_kconnect.variables.resolver import task_variables
 
 _CONNECTIONS = (catalog_keys.CONNECTIONS, store_keys.CONNECTION)
 _CONTEXT = "_AIRFLOW_PROCESS_CONTEXT"

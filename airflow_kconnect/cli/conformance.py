@@ -19,7 +19,7 @@ from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import WorkerFile, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA
 
 if TYPE_CHECKING:
     from airflow_kconnect.conformance.bench import HarnessOf

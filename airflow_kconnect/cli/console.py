@@ -10,7 +10,7 @@ from rich.console import Console as _RichConsole
 from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from airflow_kconnect.connect.run import UNPRINTABLE, printable
+from airflow_kconnect.connect.printable import UNPRINTABLE, printable
 
 
 class Console(_RichConsole):

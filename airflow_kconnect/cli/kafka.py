@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import resolved, worker_config
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin

@@ -17,7 +17,7 @@ from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.migrate_display import as_dict, outcome_dict, show_errors, show_survey
 from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA
 
 if TYPE_CHECKING:
     from airflow_kconnect.migration.cluster import ConnectCluster

@@ -18,10 +18,10 @@ from airflow_kconnect.cli.console import Console, json_line
 from airflow_kconnect.cli.preview_table import Record, preview_table
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
-from airflow_kconnect.connect.run import EXIT_OK
-from airflow_kconnect.connect.validation.connector import load_connector_file
+from airflow_kconnect.runs.events import EXIT_OK
 from airflow_kconnect.submit.operations import is_name
 from airflow_kconnect.submit.previewing import previewed
+from airflow_kconnect.validation.connector import load_connector_file
 
 EXIT_CONFIG = 1
 MOST_RECORDS = 100

@@ -15,12 +15,12 @@ from typing import Annotated, Any
 import typer
 
 from airflow_kconnect.cli.errors import errors_in_one_line
-from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
-from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
-from airflow_kconnect.connect.worker.keys import worker_config_def
+from airflow_kconnect.plugins import registry as plugins
+from airflow_kconnect.validation.connector_keys import sink_config, source_config
+from airflow_kconnect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
+from airflow_kconnect.worker_config.keys import worker_config_def
 
 _MADE_BY = '<!-- Made by "python -m airflow_kconnect.cli.reference docs/reference": do not edit. -->\n\n'
 _HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|---|\n"

@@ -15,8 +15,8 @@ import typer
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES
 from airflow_kconnect.remote.local_token import kept, new_token
+from airflow_kconnect.worker_config.keys import PREVIEW_SOURCES
 
 _TOKEN = "KCONNECT_REST_TOKEN"
 

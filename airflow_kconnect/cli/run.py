@@ -14,9 +14,9 @@ from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
 from airflow_kconnect.cli.worker import Master, Servers, SparkSettings, WorkerFile
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.group import MAX_PARALLEL
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runs.group import MAX_PARALLEL
 
 
 def run(

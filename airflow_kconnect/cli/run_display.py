@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.cli.console import Console
-from airflow_kconnect.connect.report_facts import report_facts
-from airflow_kconnect.connect.run import describe_event
 from airflow_kconnect.runbooks import runbook_address, runbook_of
+from airflow_kconnect.runs.events import describe_event
+from airflow_kconnect.runs.report_facts import report_facts
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _STEPS = {

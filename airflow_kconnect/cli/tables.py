@@ -10,7 +10,7 @@ from airflow_kconnect.cli.connectors.arguments import NameOrFile
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import run_once
 from airflow_kconnect.cli.worker import Master, Servers, SparkSettings, WorkerFile
-from airflow_kconnect.connect.upkeep import KEEP_DAYS, STEPS, WAIT_S, Step, Upkeep
+from airflow_kconnect.connect.connector.upkeep import KEEP_DAYS, STEPS, WAIT_S, Step, Upkeep
 
 app = typer.Typer(help="Look after the lake tables of a sink.", no_args_is_help=True)
 

@@ -19,10 +19,10 @@ from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import error_event, show
 from airflow_kconnect.cli.worker import worker_config
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.control.secrets import HIDDEN
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA
 from airflow_kconnect.submit.operations import registered_name, validated
+from airflow_kconnect.validation.inspection import CONNECTOR_CLASS
 
 # Nothing is connected to; only that there is such a key matters.
 _NO_WORKER = {"bootstrap.servers": "localhost:9092"}

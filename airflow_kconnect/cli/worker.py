@@ -14,8 +14,8 @@ from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.submit.worker_defaults import with_defaults
+from airflow_kconnect.variables.resolver import ConfigResolver
 
 WorkerFile = Annotated[
     Path | None,

@@ -16,7 +16,7 @@ from airflow_kconnect.conformance.runs import Ended, Runs
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.topics import Topics
 from airflow_kconnect.connect.connector.sink import SinkConnector
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.variables.resolver import ConfigResolver
 
 HarnessOf = Callable[[Path, str], Harness]
 

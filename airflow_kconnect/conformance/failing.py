@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Passed
 from airflow_kconnect.conformance.harness import Failure, has
 from airflow_kconnect.conformance.lab import Lab
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_RETRIABLE
 
 _CODES = {
     Failure.RETRIABLE: EXIT_RETRIABLE,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Guarantee, Passed
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.trials import LIMIT_S, MAX_RECORDS, RECORDS, drained, succeeded
-from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
 
 _FIRST = RECORDS // 2
 _BOUNDS = (2, 3, 7)

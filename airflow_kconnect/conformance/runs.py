@@ -18,8 +18,9 @@ from typing import Any
 import psutil
 
 from airflow_kconnect.conformance.subject import Subject
-from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.places.libraries import stores_hint
+from airflow_kconnect.runs.events import parse_event
+from airflow_kconnect.runs.spec import RunSpec, run_spec_file
 from airflow_kconnect.submit.direct import by_python, starts_spark_itself
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.spark_needs import with_needs

@@ -18,7 +18,7 @@ from airflow_kconnect.conformance.run_checks import (
     two_runs,
 )
 from airflow_kconnect.conformance.trials import RECORDS, SinkTrial, Trial
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_OK
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_OK
 
 _LARGE = 10_000_000
 _TEXTS: list[str | None] = [

@@ -14,8 +14,8 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.functions.decorated import Decorated
+from airflow_kconnect.plugins.registry import CONNECTORS, registry
 
 
 def loaded(text: str, option: str) -> Any:

@@ -19,8 +19,8 @@ from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.errors import ConnectError, in_one_line, named
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.java_text.json import partition_identity
 
 MOST = 1000
 _STARTS = 20  # each reads all that follow

@@ -22,8 +22,8 @@ from airflow_kconnect.conformance.harness import (
 from airflow_kconnect.conformance.runs import Ended, Job
 from airflow_kconnect.connect.config.types import texts_of
 from airflow_kconnect.connect.connector.source import PollSourceConnector
-from airflow_kconnect.connect.run import EXIT_OK
-from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE
+from airflow_kconnect.kafka.sink_topics import GROUP_OVERRIDE
+from airflow_kconnect.runs.events import EXIT_OK
 
 RECORDS = 10
 """How many records a check adds to the source, or to the topic of a sink."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from airflow_kconnect.connect import errors
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
-from airflow_kconnect.connect.java.json_reading import NOT_JSON, why_not_json
-from airflow_kconnect.connect.run import printable
+from airflow_kconnect.connect.printable import printable
+from airflow_kconnect.java_text.json_reading import NOT_JSON, why_not_json
 
 _QUOTED_MAX = 300
 _PREFIX = "\x00"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 SCHEMA_CHANGE = "kconnect.schema.change"
 EVOLVE, FAIL, IGNORE = "evolve", "fail", "ignore"

@@ -10,11 +10,11 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, texts_of
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.inspection import inspect_keys
 from airflow_kconnect.control import configurations, secrets
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.submit.folder import ConnectorFile, in_file
+from airflow_kconnect.validation.inspection import inspect_keys
 
 
 class Action(StrEnum):

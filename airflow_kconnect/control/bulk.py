@@ -7,10 +7,10 @@ from enum import StrEnum
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.control.overview.watch import Watch
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.run_states import RunState
 from airflow_kconnect.control.runs import NoRuns
-from airflow_kconnect.control.watching.watch import Watch
 from airflow_kconnect.stores.target_states import TargetState
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.validation.inspection import Inspection
-from airflow_kconnect.connect.variables.secret_forms import in_texts
-from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES
 from airflow_kconnect.control import previews, secrets
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.control.errors import ForbiddenError
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.hosting.inspection import looks_hosted
 from airflow_kconnect.submit.previewing import checked_connection
+from airflow_kconnect.validation.inspection import Inspection
+from airflow_kconnect.variables.secret_forms import in_texts
+from airflow_kconnect.worker_config.keys import PREVIEW_SOURCES
 
 _TIMEOUT_S = 60.0
 

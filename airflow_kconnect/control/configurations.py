@@ -8,10 +8,10 @@ from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, SetupError
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.control import secrets
-from airflow_kconnect.control.plugins.java_catalogue import java_key_errors
+from airflow_kconnect.control.classes.java_catalogue import java_key_errors
+from airflow_kconnect.validation.before_variables import inspect_without_references
+from airflow_kconnect.validation.inspection import CONNECTOR_CLASS, Inspection
 
 log = logging.getLogger("kconnect.hosted")
 

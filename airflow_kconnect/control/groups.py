@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.hosting.keys import GROUP_ID, hosted_group
-from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE, GROUP_PREFIX, sink_group
-from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.hosting.keys import GROUP_ID, hosted_group
+from airflow_kconnect.kafka.sink_topics import GROUP_OVERRIDE, GROUP_PREFIX, sink_group
 from airflow_kconnect.stores.config_topic.state import ConnectorState
+from airflow_kconnect.variables.syntax import has_reference
 
 EVERYTHING = ""
 """Stands for all connectors, registered or not."""

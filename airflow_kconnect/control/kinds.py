@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.choice import VERSION
-from airflow_kconnect.connect.hosting.inspection import hosted_class, looks_hosted
-from airflow_kconnect.connect.hosting.keys import HOSTED
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
-from airflow_kconnect.connect.worker.keys import WorkerConfig
-from airflow_kconnect.connect.worker.plugin_keys import COORDINATES, PLUGIN_PATH
+from airflow_kconnect.hosting.choice import VERSION
+from airflow_kconnect.hosting.inspection import hosted_class, looks_hosted
+from airflow_kconnect.hosting.keys import HOSTED
+from airflow_kconnect.plugins import registry as plugins
+from airflow_kconnect.validation.inspection import CONNECTOR_CLASS
+from airflow_kconnect.worker_config.keys import WorkerConfig
+from airflow_kconnect.worker_config.plugin_keys import COORDINATES, PLUGIN_PATH
 
 UNKNOWN = "unknown"
 

@@ -8,9 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
-from airflow_kconnect.connect.validation.dag_keys import group_of
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control import answers, configurations, groups, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from airflow_kconnect.control.lost_runs import as_ended
@@ -18,13 +15,16 @@ from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.run_states import origin_of
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.hosted.plugins.offsets import asking_java
+from airflow_kconnect.hosted.asking.offsets import asking_java
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.validation.connector import ValidatedConfig, validate_connector
+from airflow_kconnect.validation.dag_keys import group_of
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _STATE_OF = {
     TargetState.STARTED: State.RUNNING,

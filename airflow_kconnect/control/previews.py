@@ -15,18 +15,18 @@ from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.kafka_keys import kafka_keys
-from airflow_kconnect.connect.run import RecordsShown, RunSpec
-from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES
-from airflow_kconnect.connect.worker.spark_keys import spark_settings
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.configurations import RequestError, named
 from airflow_kconnect.control.errors import ForbiddenError
 from airflow_kconnect.control.kinds import kind
+from airflow_kconnect.control.overview.latest_records import LatestRecords
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.watching.latest_records import LatestRecords
+from airflow_kconnect.hosting.inspection import looks_hosted
+from airflow_kconnect.kafka.connector_keys import kafka_keys
+from airflow_kconnect.runs.spec import RecordsShown, RunSpec
 from airflow_kconnect.submit.previewing import previewed_source, previewed_steps
+from airflow_kconnect.worker_config.keys import PREVIEW_SOURCES
+from airflow_kconnect.worker_config.spark_keys import spark_settings
 
 MOST_RECORDS = 100
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow_kconnect.connect.replay import check_dead_letters, check_replay, interval_replay
-from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.control.errors import ForbiddenError
 from airflow_kconnect.control.kinds import kind
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.runs import ReplaysRuns
+from airflow_kconnect.runs.replays import check_dead_letters, check_replay, interval_replay
+from airflow_kconnect.validation.topic_rules import DEAD_LETTER_TOPIC
 
 
 def can_replay(plane: ControlPlane) -> bool:

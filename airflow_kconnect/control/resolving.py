@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.variables.resolver import ConfigResolver
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 Variables = Callable[[dict[str, str], dict[str, Any]], dict[str, str] | None]
 """Looks up the values of Airflow's variables in configurations of a connector and the worker; None without Airflow.

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from airflow_kconnect.connect.run_end import why_incomplete
-from airflow_kconnect.connect.run_warnings import Kind
 from airflow_kconnect.control.runs import DagTask, TaskRun, TaskState
+from airflow_kconnect.runs.end import why_incomplete
+from airflow_kconnect.runs.warnings import Kind
 from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord
 from airflow_kconnect.stores.status_topic.run_records import RunState as Outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.validation.hidden import HIDDEN, shown
-from airflow_kconnect.connect.variables.secret_forms import secret_forms
+from airflow_kconnect.validation.hidden import HIDDEN, shown
+from airflow_kconnect.variables.secret_forms import secret_forms
 
 __all__ = ["HIDDEN", "hider", "restored", "shown", "still_hidden"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.validation.hidden import shown_as_known
 from airflow_kconnect.control import answers
 from airflow_kconnect.control.kinds import UNKNOWN, kind
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
+from airflow_kconnect.validation.hidden import shown_as_known
 
 
 class Shown:

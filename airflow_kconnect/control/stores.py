@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import FencedError, RetriableError
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control import loggers
 from airflow_kconnect.control.errors import AlreadyExistsError, NotFoundError
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -25,6 +23,8 @@ from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.variables.resolver import ConfigResolver
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _FIRST_READ_S = 20.0
 _OPEN_TRANSACTION_S = 3.0

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.control import checks, secrets
+from airflow_kconnect.control.classes.catalogue import described
+from airflow_kconnect.control.classes.forms import with_form
 from airflow_kconnect.control.configurations import named
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.plugins.catalogue import described
-from airflow_kconnect.control.plugins.forms import with_form
+from airflow_kconnect.validation.before_variables import inspect_without_references
 
 
 def of_change(plane: ControlPlane, name: str, config: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugins import CONVERTERS, registry
 from airflow_kconnect.converters.types import spark_type
+from airflow_kconnect.plugins.registry import CONVERTERS, registry
 
 if TYPE_CHECKING:
     import pyarrow as pa

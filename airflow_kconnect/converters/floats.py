@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.java_text.json import canonical_json
 
 
 def single_of(value: float) -> float:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
-from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.java_text.json import canonical_json
 
 _LONG = 2**63
 _DIGITS_MAX = 38

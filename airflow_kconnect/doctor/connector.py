@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, warning
 from airflow_kconnect.doctor.kafka import acl
 from airflow_kconnect.doctor.subject import Subject
+from airflow_kconnect.kafka.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.stores.topics import dead_letter_replication
 from airflow_kconnect.submit.operations import validated
 

@@ -10,10 +10,10 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.errors import error_of, translated
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _DENIED = (
     KafkaError.TOPIC_AUTHORIZATION_FAILED,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from airflow_kconnect.connect.hosting.installed import java_plugins
-from airflow_kconnect.connect.java_plugins.places import coordinates_folder, default_folder
-from airflow_kconnect.connect.java_plugins.problems import problems
-from airflow_kconnect.connect.worker.keys import WorkerConfig
-from airflow_kconnect.connect.worker.plugin_keys import COORDINATES, coordinates_of
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, warning
 from airflow_kconnect.doctor.subject import Subject
-from airflow_kconnect.hosted.java.libraries import CONNECT
+from airflow_kconnect.hosted.jvm.libraries import CONNECT
+from airflow_kconnect.hosting.installed import java_plugins
 from airflow_kconnect.machine import ivy
+from airflow_kconnect.plugins.java.places import coordinates_folder, default_folder
+from airflow_kconnect.plugins.java.problems import problems
+from airflow_kconnect.worker_config.keys import WorkerConfig
+from airflow_kconnect.worker_config.plugin_keys import COORDINATES, coordinates_of
 
 _SHOWN = 6
 

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.secret_keys import is_secret
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import registered_config
+from airflow_kconnect.variables.resolver import ConfigResolver
+from airflow_kconnect.variables.secret_keys import is_secret
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.doctor.inspector import Inspector

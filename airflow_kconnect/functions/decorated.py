@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.functions.parameters import summary_of
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import CONNECTORS, registry
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)

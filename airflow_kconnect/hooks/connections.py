@@ -15,9 +15,9 @@ from airflow.providers.common.compat.sdk import AirflowNotFoundException
 from airflow.sdk import BaseHook
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.oauth_keys import PROVIDER
 from airflow_kconnect.hooks.kafka import extra_of, kafka_worker_keys, login_of, servers_of, text_of, wrong
 from airflow_kconnect.hooks.masking import register_secrets
+from airflow_kconnect.worker_config.oauth_keys import PROVIDER
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

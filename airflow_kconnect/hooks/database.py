@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from airflow_kconnect.connect.variables.providers import ProviderProblem
+from airflow_kconnect.variables.providers import ProviderProblem
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.secret_keys import is_secret
-from airflow_kconnect.connect.variables.providers import AIRFLOW_CONNECTION, printable
+from airflow_kconnect.variables.providers import AIRFLOW_CONNECTION, printable
+from airflow_kconnect.variables.secret_keys import is_secret
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.client_keys import SHARED_PREFIXES
-from airflow_kconnect.connect.worker.oauth_keys import OWN, PREFIX, PROVIDER
 from airflow_kconnect.hooks.masking import register_secrets
+from airflow_kconnect.worker_config.client_keys import SHARED_PREFIXES
+from airflow_kconnect.worker_config.oauth_keys import OWN, PREFIX, PROVIDER
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

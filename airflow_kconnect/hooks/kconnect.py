@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook, get_current_context
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import connector_error
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import masked
@@ -22,6 +20,8 @@ from airflow_kconnect.hooks.worker import Configurations, configurations, given_
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 from airflow_kconnect.submit.worker_defaults import with_defaults
+from airflow_kconnect.variables.syntax import has_reference
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

@@ -8,8 +8,8 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import mask_secret, redact
 
-from airflow_kconnect.connect.secret_keys import SECRET_KEYS, is_secret, is_secret_key, passwords_in
-from airflow_kconnect.connect.variables.secret_forms import secret_forms
+from airflow_kconnect.variables.secret_forms import secret_forms
+from airflow_kconnect.variables.secret_keys import SECRET_KEYS, is_secret, is_secret_key, passwords_in
 
 MASK = "***"
 

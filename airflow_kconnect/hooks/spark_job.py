@@ -13,14 +13,16 @@ from uuid import uuid4
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-from airflow_kconnect.connect.environment import AIRFLOW_SETTINGS
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.run import RunReport, describe_event, parse_event, printable
+from airflow_kconnect.connect.printable import printable
 from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.hooks.services.staging import STAGING, STAGING_CONNECTION, Staging
+from airflow_kconnect.machine.environment import AIRFLOW_SETTINGS
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.places.libraries import stores_hint
+from airflow_kconnect.runs.events import describe_event, parse_event
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.submit.direct import (
     by_python,
     direct_command,

@@ -20,15 +20,25 @@ from airflow_kconnect.submit.spark import job_path
 from airflow_kconnect.submit.spark_needs import SparkElsewhere, SparkOfJob
 from airflow_kconnect.submit.submit import spark_conf
 
+_OF_SPARK_SUBMIT = (
+    *("java_class", "keytab", "post_submit_commands", "principal", "properties_file", "proxy_user"),
+    *("total_executor_cores", "yarn_queue"),
+)
+
 
 class SparkServiceHook(ConnectorSparkSubmitHook):
     """A `ConnectorSparkSubmitHook` whose jobs a service starts; takes the same parameters.
 
     What of them are files of this machine is put into the connection's staging folder first.
+
+    :raises ConfigError: parameters that only spark-submit knows.
     """
 
     def _prepare(self) -> None:
         super()._prepare()
+        if given := [name for name in _OF_SPARK_SUBMIT if getattr(self, f"_{name}")]:
+            text = f"is an option of spark-submit, by which {self.service.title} starts no jobs: leave it out"
+            raise ConfigError({name: [text] for name in given})
         self._job_id: str | None = None
 
     def _spark_settings(self) -> dict[str, str]:

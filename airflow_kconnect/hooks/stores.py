@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.secret_keys import has_secret
 from airflow_kconnect.hooks.cloud_stores import azure, google, hdfs
 from airflow_kconnect.hooks.fields import Fields, Problem, Settings, settings_of
 from airflow_kconnect.places.address import Address, address
 from airflow_kconnect.places.keys import CONNECTION, PREFIX
+from airflow_kconnect.variables.secret_keys import has_secret
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection

@@ -16,19 +16,19 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk import Variable as AirflowVariable
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.providers import (
+from airflow_kconnect.hooks.catalogs import with_catalogs
+from airflow_kconnect.hooks.database import jdbc_url
+from airflow_kconnect.hooks.masking import register_secret
+from airflow_kconnect.hooks.stores import with_store
+from airflow_kconnect.variables.providers import (
     AIRFLOW_CONNECTION,
     AIRFLOW_VARIABLE,
     ProviderProblem,
     TaskConfigProvider,
     printable,
 )
-from airflow_kconnect.connect.variables.resolver import ConfigResolver, task_providers, task_variables
-from airflow_kconnect.connect.variables.syntax import Variable
-from airflow_kconnect.hooks.catalogs import with_catalogs
-from airflow_kconnect.hooks.database import jdbc_url
-from airflow_kconnect.hooks.masking import register_secret
-from airflow_kconnect.hooks.stores import with_store
+from airflow_kconnect.variables.resolver import ConfigResolver, task_providers, task_variables
+from airflow_kconnect.variables.syntax import Variable
 
 _PLAIN_FIELDS = ("host", "port", "login", "schema")
 _FIELDS = (*_PLAIN_FIELDS, "password")

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import register_secret, register_secrets
 from airflow_kconnect.hooks.variables import Lookup, look_up, with_login
@@ -16,6 +15,7 @@ from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import Connector, read_registered, registered_config
 from airflow_kconnect.submit.worker_defaults import with_defaults
+from airflow_kconnect.variables.resolver import ConfigResolver
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.config_topic.state import ClusterConfig

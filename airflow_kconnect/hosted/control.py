@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
-from airflow_kconnect.connect.door import PROOF_S, Door
 from airflow_kconnect.connect.error_cells import pack_error, unpack_error
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
+from airflow_kconnect.credentials.door import PROOF_S, Door
 
 log = logging.getLogger("kconnect.hosted")
 

@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from airflow_kconnect.hosted.java.gateway import HostGateway
-from airflow_kconnect.hosted.java.jvm import HostJvm, JvmConnection
-from airflow_kconnect.hosted.java.own_classes import own_jar
-from airflow_kconnect.hosted.plugins.provision import PluginPath
+from airflow_kconnect.hosted.installing.provision import PluginPath
+from airflow_kconnect.hosted.jvm.gateway import HostGateway
+from airflow_kconnect.hosted.jvm.jvm import HostJvm, JvmConnection
+from airflow_kconnect.hosted.jvm.own_classes import own_jar
 from airflow_kconnect.hosted.sharing import Occupancy, Tenant
 from airflow_kconnect.machine.java import Java
 

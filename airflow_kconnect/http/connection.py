@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.credentials.java_stores import Store
 from airflow_kconnect.functions.http import AnswerError, http_client
 from airflow_kconnect.http import keys
 from airflow_kconnect.registry.guarded import Guard
 from airflow_kconnect.registry.tls import trusting
+from airflow_kconnect.variables.secret_forms import secret_forms
 
 if TYPE_CHECKING:
     import ssl

@@ -21,10 +21,10 @@ from airflow_kconnect.connect.config import (
     invalid,
     nullable,
 )
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.visibility import ShownWith
 from airflow_kconnect.credentials.java_stores import JKS, TYPES
 from airflow_kconnect.registry.guarded import NOT_HTTP, is_http
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 LOGIN, STATIC_HEADER = "http.authorization.type", "http.headers.authorization"
 CONTENT_TYPE, MORE_HEADERS = "http.headers.content.type", "http.headers.additional"

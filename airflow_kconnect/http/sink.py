@@ -14,7 +14,6 @@ from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.task import SinkTask
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.converters.json.value_text import JsonWriter, is_writable
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
 from airflow_kconnect.converters.schemaless import json_text, utf8
@@ -35,6 +34,7 @@ from airflow_kconnect.http.keys import (
     define_connection,
     show_with,
 )
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 TARGET, WAIT_MS, DECIMALS = "http.url", "kafka.retry.backoff.ms", "decimal.format"
 BATCHING, BATCH_SIZE = "batching.enabled", "batch.max.size"

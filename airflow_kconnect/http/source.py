@@ -20,12 +20,12 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.converters.json.schemas import from_json_schema
 from airflow_kconnect.functions.source import FunctionSourceConnector
 from airflow_kconnect.functions.source_spec import INFERRED, SourceSpec
 from airflow_kconnect.http import keys, pages
 from airflow_kconnect.http.connection import open_client
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 TOPIC, KEY, SCHEMA, TIMESTAMP = "topic", "kconnect.http.key.fields", "kconnect.http.schema", "kconnect.http.timestamp"
 _WITHOUT = "none"

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.client_keys import to_librdkafka, worker_client_keys
-from airflow_kconnect.connect.worker.oauth_keys import OAUTHBEARER, mechanism_of
-from airflow_kconnect.connect.worker.override_policy import client_overrides, override_errors
 from airflow_kconnect.kafka.logins.callback import token_config
 from airflow_kconnect.kafka.logins.stores import from_stores
+from airflow_kconnect.worker_config.client_keys import to_librdkafka, worker_client_keys
+from airflow_kconnect.worker_config.oauth_keys import OAUTHBEARER, mechanism_of
+from airflow_kconnect.worker_config.override_policy import client_overrides, override_errors
 
 Config = dict[str, Any]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from airflow_kconnect.connect.environment import child_environment
+from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.process_tree import is_alive
 
 # In practice, two readings of a process's start time may differ by a clock correction, never by more than this.

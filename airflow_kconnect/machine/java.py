@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_kconnect.connect.environment import child_environment
+from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.errors import SetupError
 
 MIN_VERSION = 17

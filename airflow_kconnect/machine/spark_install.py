@@ -10,9 +10,9 @@ import sys
 from importlib.metadata import requires
 from pathlib import Path
 
-from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.machine.cache import CURE
+from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 from airflow_kconnect.machine.spark_home import install_folder, installed_spark
 

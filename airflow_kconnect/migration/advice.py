@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.hosting.keys import HOSTED
-from airflow_kconnect.connect.variables.syntax import variables_in
+from airflow_kconnect.hosting.keys import HOSTED
+from airflow_kconnect.variables.syntax import variables_in
 
 _FILES = "org.apache.kafka.connect.file.FileStream"
 ICEBERG = "org.apache.iceberg.connect.IcebergSinkConnector"

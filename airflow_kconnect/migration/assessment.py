@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.foreign_classes import advice
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.worker.keys import worker_config_def
+from airflow_kconnect.kafka.sink_topics import sink_group
 from airflow_kconnect.migration.advice import advice_about
+from airflow_kconnect.plugins import registry as plugins
+from airflow_kconnect.plugins.advice import advice
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 from airflow_kconnect.submit.preflight import check_configuration
+from airflow_kconnect.validation.before_variables import inspect_without_references
+from airflow_kconnect.validation.inspection import CONNECTOR_CLASS, Inspection
+from airflow_kconnect.worker_config.keys import worker_config_def
 
 NO_WORKER = {"bootstrap.servers": "localhost:9092"}
 """What configurations are validated with if no worker is named: nothing is connected to."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.table.iceberg.control_topic import files_left
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.stores.handovers import Handover, HandoverRecords
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.operations import STOPPED
+from airflow_kconnect.variables.resolver import ConfigResolver
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 Offsets = list[dict[str, Any]]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.java_text.json import partition_identity
 
 Entries = Sequence[Mapping[str, Any]]
 

@@ -12,8 +12,8 @@ from airflow.providers.standard.exceptions import HITLRejectException
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.errors import connector_error
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.operators.operations import HookedOperator
 from airflow_kconnect.operators.reports.failures import FAILURE
 from airflow_kconnect.submit.operations import connector_name

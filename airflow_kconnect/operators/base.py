@@ -11,25 +11,25 @@ from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.hosting.password_keys import was_asked
-from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.validation.hidden import shown_as_known
-from airflow_kconnect.connect.worker.spark_keys import spark_settings
-from airflow_kconnect.errors import ConnectorRunError, connector_error
+from airflow_kconnect.errors import ConnectorRunError, connector_error, reported_error
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.rendering import RendersConnector
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations, given_config
+from airflow_kconnect.hosting.password_keys import was_asked
 from airflow_kconnect.operators.intervals import RunMode, run_mode
 from airflow_kconnect.operators.jobs import LOST, ConnectorJobOperator, is_java, run_id_of, spec_of
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN
 from airflow_kconnect.operators.upstream import with_upstream
+from airflow_kconnect.runs.replays import check_replay
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.heartbeat import Heartbeat
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.registered import Connector
 from airflow_kconnect.submit.statuses import INTERRUPTED, failures_shown, show_failure
+from airflow_kconnect.validation.hidden import shown_as_known
+from airflow_kconnect.worker_config.spark_keys import spark_settings
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -168,8 +168,7 @@ class ConnectorOperator(RendersConnector, ConnectorJobOperator):
         if hook.error is None:
             self._show_lost_job(LOST)
             return ConnectorRunError(hook.end_of_submit() or str(error))
-        exit_code = int(hook.error.get("exit_code", hook.exit_code or 0))
-        return connector_error(exit_code, str(hook.error["message"]), str(hook.error["error"]))
+        return reported_error(hook.error)
 
     def _show_lost_job(self, text: str, *, ended_by_user: bool = False) -> None:
         """Write how the run has ended, as the job could not. In cluster deploy mode it may have done so."""

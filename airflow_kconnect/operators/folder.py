@@ -10,9 +10,9 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.inspection import hosted_kind
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.hosting.inspection import hosted_kind
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.submit.folder import connector_files, in_file, read_files
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, first_line
-from airflow_kconnect.connect.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
 from airflow_kconnect.errors import ConnectorRunError
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
@@ -22,6 +21,7 @@ from airflow_kconnect.operators.jobs import LOST, is_java, run_id_of
 from airflow_kconnect.operators.reports.telling import TRACKING_URL
 from airflow_kconnect.operators.tracking import GROUP, TOKEN
 from airflow_kconnect.operators.upstream import with_upstream
+from airflow_kconnect.runs.group import MAX_PARALLEL, GroupSpec, MemberEnd, name_of
 from airflow_kconnect.submit.group import GroupProgress
 from airflow_kconnect.submit.heartbeat import Heartbeat
 from airflow_kconnect.submit.statuses import INTERRUPTED, show_failures
@@ -111,7 +111,8 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             with Heartbeat(self._say, "checking the configurations, and which connectors are paused"):
                 attempt = self._attempt = self._prepared(context, kept.read())
             ran = self._run(context, attempt, cluster) if attempt.runs else []
-            return self._ended(context, attempt.ends, ran, kept, reported=not cluster or self._said_something)
+            told = self._progress is not None and self._progress.told
+            return self._ended(context, attempt.ends, ran, kept, reported=not cluster or told)
 
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
@@ -128,17 +129,12 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             try:
                 super().execute_complete(context, event, facts)
             except ConnectorRunError as error:
-                if not progress.ended:
+                if not progress.told:
                     raise
                 why = str(error)
-            if progress.ended:
+            if progress.told:
                 ran = self._ends_of(progress, why)
-            return self._ended(context, failed, ran, None, reported=self._said_something)
-
-    @property
-    def _said_something(self) -> bool:
-        """Whether the job has said how connectors have ended."""
-        return self._progress is not None and bool(self._progress.ended)
+            return self._ended(context, failed, ran, None, reported=progress.told)
 
     def _hook_for_end(self, facts: Mapping[str, Any]) -> ConnectorSparkSubmitHook:
         hook = super()._hook_for_end(facts)
@@ -197,15 +193,15 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             try:
                 self.run_job(context, hook)
             except ConnectorRunError as error:
-                if not progress.ended:
+                if not progress.told:
                     raise
                 why = str(error)
             except AirflowException as error:
                 # The provider's error contains the whole command.
                 why = hook.end_of_submit() or str(error)
-                if cluster:
+                if cluster and not progress.told:
                     raise ConnectorRunError(why) from None
-        return self._ends_of(progress, why) if progress.ended or not cluster else succeeded
+        return self._ends_of(progress, why) if progress.told or not cluster else succeeded
 
     def _ends_of(self, progress: GroupProgress, why: str) -> list[MemberEnd]:
         if progress.silent:

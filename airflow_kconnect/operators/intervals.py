@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Param
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.moments import moment_of
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.runs.moments import moment_of
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -14,16 +14,16 @@ from airflow.sdk import BaseHook
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.run import JobSpec, RunSpec, run_spec_file
-from airflow_kconnect.control.plugins.java_preflight import check_java_keys
+from airflow_kconnect.control.classes.java_preflight import check_java_keys
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
 from airflow_kconnect.hooks.services.registry import names_service
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.spark_service import SparkServiceHook
 from airflow_kconnect.hooks.worker import Configurations
+from airflow_kconnect.hosting.inspection import looks_hosted
 from airflow_kconnect.operators.intervals import RunMode
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
+from airflow_kconnect.runs.spec import JobSpec, RunSpec, run_spec_file
 from airflow_kconnect.submit.heartbeat import Heartbeat
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 from airflow_kconnect.submit.spark import job_path

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.report_facts import report_lines
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.upkeep import KEEP_DAYS, STEPS, WAIT_S, Upkeep
+from airflow_kconnect.connect.connector.upkeep import KEEP_DAYS, STEPS, WAIT_S, Upkeep
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.intervals import DRY_RUN, RunMode
+from airflow_kconnect.runs.report_facts import report_lines
+from airflow_kconnect.runs.spec import RunSpec
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -18,7 +18,7 @@ from airflow_kconnect.errors import (
     RETRIED,
     ConnectorRetriableError,
     ConnectorRunError,
-    connector_error,
+    reported_error,
 )
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome
 from airflow_kconnect.hooks.clusters.yarn import driver_exit_code
@@ -87,9 +87,11 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         except ValueError as error:
             raise ConfigError({"spark-submit": [str(error)]}) from None
         except RuntimeError as error:
-            if (own := hook.error) is not None:
-                raise connector_error(int(own["exit_code"]), str(own["message"]), str(own["error"])) from None
+            if hook.error is not None:
+                raise reported_error(hook.error) from None
             raise _by_exit_code(driver_exit_code(str(error)), str(error)) from None
+        if hook.error is not None:  # whatever the service or the cluster says about the job
+            raise reported_error(hook.error)
 
     def _say_what_this_airflow_lacks(self, hook: ConnectorSparkSubmitHook) -> None:
         if AIRFLOW_V_3_3_PLUS:
@@ -210,7 +212,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             self.log.info("The driver's log: %s", event["log"])
         if event["status"] != "unavailable":  # then the job may not even have taken its run spec
             event = {**event, **self._said_at_end(facts)}
-        if event["status"] == JobOutcome.SUCCEEDED or _said_all_is_well(event):
+        if (event["status"] == JobOutcome.SUCCEEDED and not event.get("error")) or _said_all_is_well(event):
             report: dict[str, Any] | None = event.get("report")
             return report
         raise self._error_of(event, facts)
@@ -232,7 +234,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
 
     def _error_of(self, event: dict[str, Any], facts: dict[str, Any]) -> BaseException:
         if error := event.get("error"):
-            return connector_error(int(error["exit_code"]), str(error["message"]), str(error["error"]))
+            return reported_error(error)
         text = f"{_subject(facts)}: job {event['job_id']} {event['message']}"
         if event.get("log"):
             text += f". The driver's log: {event['log']}"

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.places.system_errors import system_error
 
 HIDDEN_SUFFIX = r"\.[0-9a-f]{32}\.tmp"
 """Regular expression for what follows the dot and the name in a `hidden_name`."""

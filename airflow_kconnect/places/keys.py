@@ -7,8 +7,8 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.places.address import LOCAL, address
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 CONNECTION = "kconnect.store.conn_id"
 """Names a connection of Airflow; a task has put its settings in place of it."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile, Staging
 from airflow_kconnect.places.folder_tree import FolderTree
 from airflow_kconnect.places.folders import hidden_name, named_errors, sync_folder
+from airflow_kconnect.places.system_errors import system_error
 
 _NO_LINKS = {errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 """A file system without hard links, or another one."""

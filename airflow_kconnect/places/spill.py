@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any
 
-from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.places.streams import SeekableReader
+from airflow_kconnect.places.system_errors import system_error
 
 BLOCK_BYTES = 64 * 1024
 """What a part that is being filled has in memory, at most."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from airflow_kconnect.connect.cache import cache_folder
+from airflow_kconnect.machine.cache import cache_folder
 from airflow_kconnect.remote.access import is_local
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.connect.variables.secret_forms import in_texts
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.variables.resolver import ConfigResolver
+from airflow_kconnect.variables.secret_forms import in_texts
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 # A transformation could show the value of a variable in disguise.
 _UNRESOLVED = ("transforms", "predicates")

@@ -18,42 +18,35 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
+from airflow_kconnect.connect.connector.upkeep import Upkeep
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError, named
-from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of, name_of
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
-from airflow_kconnect.connect.java_plugins import JavaPlugin
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import (
-    EXIT_OK,
-    EXIT_USAGE,
-    PLUGINS,
-    SUBMITTER,
-    RecordsShown,
-    RunReport,
-    RunSpec,
-    run_file_data,
-)
-from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, dead_letters_warning, failing
-from airflow_kconnect.connect.upkeep import Upkeep
-from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
-from airflow_kconnect.connect.variables.hidden_values import HiddenValues
-from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.hosting.inspection import looks_hosted
+from airflow_kconnect.hosting.replays import DEAD_LETTERS, interval_problem
 from airflow_kconnect.places.libraries import import_libraries
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.java import JavaPlugin
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runs.events import EXIT_OK, EXIT_USAGE
+from airflow_kconnect.runs.group import GroupSpec, MemberEnd, exit_code_of, name_of
+from airflow_kconnect.runs.replays import check_replay
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import PLUGINS, SUBMITTER, RecordsShown, RunSpec, run_file_data
+from airflow_kconnect.runs.warnings import FAIL_ON_WARNING, dead_letters_warning, failing
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.mailbox import Mailbox, is_address
 from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.late_imports import hide_pandas
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
-from airflow_kconnect.runtime.process.progress import emit, ends_told, speaker, use_token
+from airflow_kconnect.runtime.process.progress import emit, ends_kept, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings, run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
 from airflow_kconnect.stores.offset_topic.many_views import ReadBefore
+from airflow_kconnect.validation.connector import ValidatedConfig, validate_connector
+from airflow_kconnect.variables.hidden_values import HiddenValues
+from airflow_kconnect.variables.resolver import ConfigResolver, java_variables
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,20 +102,22 @@ def main(arguments: Sequence[str], session: SparkSession | None = None) -> int:
     :param session: that of a process in which Spark is already running, and which is not the job's own.
     """
     mailbox = next((Mailbox(text) for text in arguments if is_address(text)), None)
+    ends: list[str] = []
     try:
-        return _main(arguments, mailbox, session)
+        with contextlib.nullcontext() if mailbox is None else ends_kept(ends.append):
+            return _main(arguments, mailbox, session)
     finally:
         split_processes.end()
         if mailbox is not None:
-            _leave_end(mailbox)
+            _leave_end(mailbox, ends)
         if session is None:
             jvm.end()
 
 
-def _leave_end(mailbox: Mailbox) -> None:
+def _leave_end(mailbox: Mailbox, lines: Sequence[str]) -> None:
     """The run has ended however this goes: the worker then knows only what the service says about the job."""
     try:
-        mailbox.leave_end(ends_told())
+        mailbox.leave_end("".join(lines))
     except ConnectError as error:
         log.error("%s", error)
 
@@ -405,7 +400,7 @@ def _provide_plugins(config: Mapping[str, Any], worker: WorkerConfig) -> None:
     """Before validation, which looks into the plug-ins."""
     props, _ = texts_of(config)
     if looks_hosted(props):
-        from airflow_kconnect.runtime.hosted.plugins import provide_plugins
+        from airflow_kconnect.runtime.java_connector.plugins import provide_plugins
 
         provide_plugins(props, worker)
 
@@ -419,8 +414,8 @@ def _run_hosted(
     told: RunTold,
 ) -> RunReport:
     """A Java connector: Spark is needed only if its tasks are spread over executors."""
-    from airflow_kconnect.runtime.hosted.live import LiveRun
-    from airflow_kconnect.runtime.hosted.replay_run import ReplayRun
+    from airflow_kconnect.runtime.java_connector.live import LiveRun
+    from airflow_kconnect.runtime.java_connector.replay_run import ReplayRun
 
     for warning in (*worker.warnings, *config.warnings):
         log.warning("%s", warning)

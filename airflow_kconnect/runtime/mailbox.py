@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
-from airflow_kconnect.connect.mailbox import END, RUN_SPEC
+from airflow_kconnect.runs.mailbox import END, RUN_SPEC
 
 
 class Mailbox:

@@ -16,7 +16,6 @@ from airflow_kconnect.connect.config import coerce
 from airflow_kconnect.connect.error_cells import DROPPED, record_error
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.base import Converter, Role, new_converter
 from airflow_kconnect.converters.id_header import expect_ids, id_header_of, named
 from airflow_kconnect.converters.json.converter import JsonConverter
@@ -29,6 +28,7 @@ from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.plugin_modules import send_plugin_files
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
+from airflow_kconnect.validation.connector import inspect_connector
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

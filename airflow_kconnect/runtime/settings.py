@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java.regex import java_pattern
+from airflow_kconnect.connect.patterns import matches
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.java_text.regex import java_pattern
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.stores import transactional_ids
+from airflow_kconnect.validation.connector import ValidatedConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _CHUNK_MS = 10_000
 
@@ -78,7 +79,7 @@ class TopicCreation:
 
 
 def _matches(patterns: tuple[str, ...], topic: str) -> bool:
-    return any(java_pattern(pattern).fullmatch(topic) for pattern in patterns)
+    return any(matches(java_pattern(pattern), topic) for pattern in patterns)
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from airflow_kconnect.connect.errors import OccupiedError
-from airflow_kconnect.connect.hosting.inspection import class_version
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.hosting.inspection import class_version
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.process.progress import progress_told
 from airflow_kconnect.stores.status_topic.run_facts import facts_of
 from airflow_kconnect.stores.status_topic.run_history import RunHistory, entry_of
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.writing import StatusWriter
+from airflow_kconnect.validation.connector import ValidatedConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 class _Silent(StatusWriter):

@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
+from airflow_kconnect.connect.connector.upkeep import TableUpkeep, Upkeep, older_than_ms
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.connect.run import UPKEEP, RunReport
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.upkeep import TableUpkeep, Upkeep, older_than_ms
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.kafka.sink_topics import sink_group
+from airflow_kconnect.runs.report import UPKEEP, RunReport
 from airflow_kconnect.runtime.process.phases import UPKEEP_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
@@ -22,6 +21,7 @@ from airflow_kconnect.runtime.sink.plan_records import job_error
 from airflow_kconnect.stores.sink_plans import KnownPlan, plans_of_all
 from airflow_kconnect.stores.status_topic.run_records import RunRecord
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger("kconnect.upkeep")
 
@@ -34,8 +34,8 @@ class UpkeepRun:
     """One order to look after the tables of a connector.
 
     It fences no run: a run that begins meanwhile is not disturbed, and may disturb this. What such a run needs is never
-    removed, see `connect.upkeep.older_than_ms`; so what is done here is safe at any time, and that no run is in
-    progress only keeps them from having to repeat each other's work.
+    removed, see `older_than_ms`; so what is done here is safe at any time, and that no run is in progress only keeps
+    them from having to repeat each other's work.
     """
 
     def __init__(

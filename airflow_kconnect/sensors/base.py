@@ -15,8 +15,8 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableEr
 from airflow_kconnect.errors import connector_error
 from airflow_kconnect.hooks.rendering import RendersConnector
 from airflow_kconnect.hooks.worker import given_config
-from airflow_kconnect.stores.watching.condition import Condition
-from airflow_kconnect.stores.watching.conditions import condition_to_dict
+from airflow_kconnect.stores.positions.condition import Condition
+from airflow_kconnect.stores.positions.conditions import condition_to_dict
 from airflow_kconnect.submit.registered import Connector
 from airflow_kconnect.triggers.positions import MET, ConnectorPositionTrigger
 from airflow_kconnect.triggers.watched import WatchedConnector
@@ -24,7 +24,7 @@ from airflow_kconnect.triggers.watched import WatchedConnector
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+    from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
 
 class ConnectorSensor(RendersConnector, BaseSensorOperator):

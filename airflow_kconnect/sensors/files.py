@@ -8,7 +8,7 @@ from typing import Any
 from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
 from airflow_kconnect.sensors.base import ConnectorSensor
 from airflow_kconnect.sensors.positions import whole_number
-from airflow_kconnect.stores.watching.condition import Condition
+from airflow_kconnect.stores.positions.condition import Condition
 
 
 class NewFilesSensor(ConnectorSensor):

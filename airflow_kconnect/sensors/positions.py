@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.moments import in_utc_without_zone, moment_of
+from airflow_kconnect.runs.moments import in_utc_without_zone, moment_of
 from airflow_kconnect.sensors.base import ConnectorSensor
-from airflow_kconnect.stores.watching.condition import Condition
-from airflow_kconnect.stores.watching.conditions import (
+from airflow_kconnect.stores.positions.condition import Condition
+from airflow_kconnect.stores.positions.conditions import (
     LagCondition,
     SinkOffsetCondition,
     SourceOffsetCondition,

@@ -7,8 +7,8 @@ from typing import Any
 
 from airflow_kconnect.sensors.base import ConnectorSensor
 from airflow_kconnect.sensors.positions import whole_number
-from airflow_kconnect.stores.watching.condition import Condition
-from airflow_kconnect.stores.watching.slot import SlotCondition
+from airflow_kconnect.stores.positions.condition import Condition
+from airflow_kconnect.stores.positions.slot import SlotCondition
 
 
 class ReplicationSlotSensor(ConnectorSensor):

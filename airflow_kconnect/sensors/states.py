@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Any
 
 from airflow_kconnect.sensors.base import ConnectorSensor
-from airflow_kconnect.stores.watching.condition import Condition
-from airflow_kconnect.stores.watching.conditions import StateCondition
+from airflow_kconnect.stores.positions.condition import Condition
+from airflow_kconnect.stores.positions.conditions import StateCondition
 
 
 class ConnectorStateSensor(ConnectorSensor):

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from airflow_kconnect.connect.connector.source import Offset, PollSourceConnector
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.functions.source import FunctionSourceConnector
 from airflow_kconnect.functions.source_spec import INFERRED
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.spark.opened import OpenedSource
 from airflow_kconnect.spark.options import AHEAD, TOPICS
 from airflow_kconnect.spark.polling import ShapesFound, TaskPoller

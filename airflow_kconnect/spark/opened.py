@@ -8,24 +8,24 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.retries import Retries
-from airflow_kconnect.connect.validation.connector import (
+from airflow_kconnect.converters.base import new_converter
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runtime.bad_records import ErrorHandling
+from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
+from airflow_kconnect.runtime.retries import Retries
+from airflow_kconnect.runtime.source.kinds import share_of
+from airflow_kconnect.runtime.source.poll import PollSettings
+from airflow_kconnect.spark.options import ReadOptions, in_their_case, split
+from airflow_kconnect.spark.plugins import Registered
+from airflow_kconnect.validation.connector import (
     Inspection,
     ValidatedConfig,
     inspect_connector,
     validate_connector,
 )
-from airflow_kconnect.connect.variables.hidden_values import HiddenValues
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.connect.worker.keys import WorkerConfig
-from airflow_kconnect.converters.base import new_converter
-from airflow_kconnect.runtime.bad_records import ErrorHandling
-from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
-from airflow_kconnect.runtime.source.kinds import share_of
-from airflow_kconnect.runtime.source.poll import PollSettings
-from airflow_kconnect.spark.options import ReadOptions, in_their_case, split
-from airflow_kconnect.spark.plugins import Registered
+from airflow_kconnect.variables.hidden_values import HiddenValues
+from airflow_kconnect.variables.resolver import ConfigResolver
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _NO_KAFKA = {"bootstrap.servers": "localhost:9092"}
 _REFUSED = {

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from airflow_kconnect.connect.config import coerce
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.validation.inspection import inspect_keys
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.java_text.json import partition_identity
+from airflow_kconnect.validation.inspection import inspect_keys
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 CONFIG, METADATA, OFFSETS, TOPICS, AHEAD = "config", "includeMetadata", "startingOffsets", "subscribe", "readAhead"
 _OWN = (CONFIG, METADATA, OFFSETS, TOPICS, AHEAD)

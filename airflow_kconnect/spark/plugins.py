@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import SourceConnector
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import CONNECTORS, PluginEntryPoint, registry
-from airflow_kconnect.connect.validation.connector import load_connector_file
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import CONNECTORS, PluginEntryPoint, registry
+from airflow_kconnect.validation.connector import load_connector_file
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.plugin_files import carrying
-from airflow_kconnect.connect.variables.hidden_values import HiddenValues
+from airflow_kconnect.plugins.files import carrying
 from airflow_kconnect.spark.ahead import Schemas, schemas_of
 from airflow_kconnect.spark.opened import ErrorsNamed, OpenedSource, opened
 from airflow_kconnect.spark.options import AHEAD
 from airflow_kconnect.spark.plugins import Registered
 from airflow_kconnect.spark.polling import ShapesFound, TaskPoller
 from airflow_kconnect.spark.rows import Rows
+from airflow_kconnect.variables.hidden_values import HiddenValues
 
 FORMAT = "kconnect"
 _OWN_SCHEMA = "the source says which schema its records have: leave out .schema(...), and select and cast columns"

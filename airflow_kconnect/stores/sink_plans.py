@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field, replace
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.java_text.json import canonical_json
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord

@@ -19,16 +19,16 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin_answers import Topic
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.stores.offset_topic.records import TopicRead, sink_key
 from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.topics import ensure_offset_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 Offsets = Mapping[TopicPartition, int]
 

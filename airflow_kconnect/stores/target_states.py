@@ -7,13 +7,13 @@ import logging
 from enum import Enum
 from typing import Any
 
-from airflow_kconnect.connect.java.json import canonical_json
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.java_text.json import canonical_json
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.stores.topics import check_config_topic, ensure_config_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger(__name__)
 

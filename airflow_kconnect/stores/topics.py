@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import CREATES_INTERNAL_TOPICS, WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.compacted_topics import ensure_compacted
+from airflow_kconnect.worker_config.keys import CREATES_INTERNAL_TOPICS, WorkerConfig
 
 # What is not a topic setting; Connect sets the clean-up policy itself.
 _NO_SETTINGS = ("topic", "partitions", "replication.factor", "cleanup.policy", "file.filename")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_kconnect.connect.validation.dag_keys import group_of
+from airflow_kconnect.validation.dag_keys import group_of
 
 PREFIX = "kconnect."
 GROUP_PREFIX = "kconnect-group."

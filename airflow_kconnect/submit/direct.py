@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.run import SPARK_OPTIONS
+from airflow_kconnect.hosting.inspection import looks_hosted
 from airflow_kconnect.machine.spark_home import python_path, spark_home
 from airflow_kconnect.machine.spark_master import is_local
+from airflow_kconnect.runs.spec import SPARK_OPTIONS
 from airflow_kconnect.submit.spark import SparkSubmit, job_path
 
 # In the order in which Spark looks for the driver's Python.

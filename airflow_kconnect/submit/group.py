@@ -8,14 +8,16 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
-from airflow_kconnect.connect.group import MemberEnd, check_group, lost, name_of
-from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event
-from airflow_kconnect.connect.run_end import is_idle, why_incomplete
-from airflow_kconnect.connect.worker.keys import WorkerConfig
-from airflow_kconnect.connect.worker.spark_keys import PREFIX, spark_settings
+from airflow_kconnect.runs.end import is_idle, why_incomplete
+from airflow_kconnect.runs.events import describe_event
+from airflow_kconnect.runs.group import MemberEnd, check_group, lost, name_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.spark_needs import contradiction, needs_of
 from airflow_kconnect.submit.statuses import show_target_states
+from airflow_kconnect.worker_config.keys import WorkerConfig
+from airflow_kconnect.worker_config.spark_keys import PREFIX, spark_settings
 
 # A line of a log names the connectors that run as far as it stays readable.
 _MOST_NAMED = 5
@@ -148,6 +150,11 @@ class GroupProgress:
     def ended(self) -> list[MemberEnd]:
         """How those have ended that have."""
         return [end for end in self._ends.values() if end is not None]
+
+    @property
+    def told(self) -> bool:
+        """Whether the job has said how it, or one of its connectors, has ended."""
+        return self.error is not None or bool(self.ended)
 
     @property
     def running(self) -> Mapping[str, str]:

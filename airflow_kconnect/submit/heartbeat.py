@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from airflow_kconnect.connect.run import describe_event
+from airflow_kconnect.runs.events import describe_event
 
 SILENCE_S = 10.0
 STARTING = "starting the job"

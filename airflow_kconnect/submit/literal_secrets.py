@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_kconnect.connect.secret_keys import has_secret, is_secret_key
-from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.variables.secret_keys import has_secret, is_secret_key
+from airflow_kconnect.variables.syntax import has_reference
 
 
 def is_literal_secret(key: str, value: Any) -> bool:

@@ -13,13 +13,13 @@ from typing import Any, TypeGuard
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector, read_registered
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
+from airflow_kconnect.validation.before_variables import inspect_without_references
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
 
@@ -82,7 +82,7 @@ def known_names(worker: Mapping[str, Any]) -> set[str]:
 
     :raises RetriableError: the broker is unavailable.
     """
-    from airflow_kconnect.stores.watching.overview import names
+    from airflow_kconnect.stores.positions.all_connectors import names
 
     return names(WorkerConfig.from_props(worker))
 
@@ -148,16 +148,16 @@ def sink_lag(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> d
     :raises ConfigError: the connector is not a sink, or a topic does not exist.
     :raises RetriableError: the broker is unavailable.
     """
-    from airflow_kconnect.stores.watching.conditions import current_lag
-    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+    from airflow_kconnect.stores.positions.conditions import current_lag
+    from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
     config = _sink_of_group(connector, worker) if isinstance(connector, str) else connector
     return current_lag(ConnectorPositions(config, worker))
 
 
 def waiting_dead_letters(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
-    """The dead letters of a sink that were not replayed yet; see `stores.watching.dead_letters`."""
-    from airflow_kconnect.stores.watching import dead_letters
+    """The dead letters of a sink that were not replayed yet; see `stores.positions.dead_letters`."""
+    from airflow_kconnect.stores.positions import dead_letters
 
     return dead_letters.waiting_dead_letters(config, worker)
 
@@ -184,7 +184,7 @@ def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request:
 
     The class of a hosted connector is asked, if Java is on this machine: `ending_questions` ends the JVM.
     """
-    from airflow_kconnect.hosted.plugins.offsets import asking_java
+    from airflow_kconnect.hosted.asking.offsets import asking_java
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)
@@ -194,7 +194,7 @@ def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request:
 
 def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
     """Delete all committed offsets; returns Connect's message. See `alter_offsets`."""
-    from airflow_kconnect.hosted.plugins.offsets import asking_java
+    from airflow_kconnect.hosted.asking.offsets import asking_java
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)
@@ -205,7 +205,7 @@ def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
 @contextmanager
 def ending_questions() -> Iterator[None]:
     """End the JVM that classes were asked in, if there is one: a task may run for hours after its question."""
-    from airflow_kconnect.hosted.plugins.warm import WARM
+    from airflow_kconnect.hosted.asking.warm import WARM
 
     try:
         yield

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.connector import load_connector_file
-from airflow_kconnect.connect.variables.providers import NEEDS_AIRFLOW, printable
-from airflow_kconnect.connect.variables.resolver import task_variables
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES, load_yaml_file
+from airflow_kconnect.validation.before_variables import inspect_without_references
+from airflow_kconnect.validation.connector import load_connector_file
+from airflow_kconnect.variables.providers import NEEDS_AIRFLOW, printable
+from airflow_kconnect.variables.resolver import task_variables
 
 
 def connector_config(connector: Connector, folder: Path | None = None) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from airflow_kconnect.connect.errors import (
     InternalError,
     RetriableError,
 )
-from airflow_kconnect.connect.run import RunSpec, parse_event, printable, run_spec_file
+from airflow_kconnect.connect.printable import printable
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
+from airflow_kconnect.runs.events import parse_event
+from airflow_kconnect.runs.spec import RunSpec, run_spec_file
 from airflow_kconnect.submit.spark import find_spark_submit
 from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import SAFE_PATH, submit_command, submit_environment

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.config_topic.state import ClusterConfig

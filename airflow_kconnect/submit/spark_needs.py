@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from airflow_kconnect.connect.config import properties, texts_of
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.choice import CONNECTOR_CLASS
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.hosting.choice import CONNECTOR_CLASS
+from airflow_kconnect.hosting.inspection import looks_hosted
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import Java, find_java
+from airflow_kconnect.plugins.registry import registry
 
 JARS, PACKAGES, EXTENSIONS = "spark.jars", "spark.jars.packages", "spark.sql.extensions"
 _NAMING_JARS = (JARS, PACKAGES, "spark.driver.extraClassPath")

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
-from airflow_kconnect.connect.group import name_of
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.runs.group import name_of
+from airflow_kconnect.runs.spec import RunSpec
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.status_topic.writing import StatusWriter

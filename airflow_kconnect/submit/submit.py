@@ -15,14 +15,16 @@ from types import FrameType
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import SUBMITTER, parse_event, printable
-from airflow_kconnect.connect.secret_keys import SECRET_KEYS
+from airflow_kconnect.connect.printable import printable
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.machine.spark_home import installed_spark, spark_home
+from airflow_kconnect.runs.events import parse_event
+from airflow_kconnect.runs.spec import SUBMITTER
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.package_archive import with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, job_path
+from airflow_kconnect.variables.secret_keys import SECRET_KEYS
 
 _DEFAULT_CONF = {
     "spark.ui.enabled": "false",

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.validation.connector_file import flat_content, read_connector_file, wrong_file
+from airflow_kconnect.validation.connector_file import flat_content, read_connector_file, wrong_file
 
 YAML_SUFFIXES = (".yaml", ".yml")
 

@@ -12,9 +12,9 @@ from airflow_kconnect.connect.config import Type, parse_type
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.plugins import TRANSFORMS, registry
-from airflow_kconnect.connect.validation.topic_rules import KAFKA_TOPICS, check_topic_name
+from airflow_kconnect.plugins.registry import TRANSFORMS, registry
 from airflow_kconnect.transforms.base import Predicate, Scope, Transformation, data_exception
+from airflow_kconnect.validation.topic_rules import KAFKA_TOPICS, check_topic_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.stores.watching.conditions import LagCondition
+from airflow_kconnect.stores.positions.conditions import LagCondition
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.triggers.together import seen_together, until_next
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
 
 if TYPE_CHECKING:
-    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+    from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
 
 class ConnectorLagTrigger(BaseEventTrigger):

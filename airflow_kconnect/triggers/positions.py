@@ -9,7 +9,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConnectError, InternalError, named
 from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
-from airflow_kconnect.stores.watching.conditions import condition_from_dict
+from airflow_kconnect.stores.positions.conditions import condition_from_dict
 from airflow_kconnect.triggers.together import seen_together, until_next
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
 

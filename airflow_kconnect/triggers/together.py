@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.shared import SharedKafka
-    from airflow_kconnect.stores.watching.looks import Look
-    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+    from airflow_kconnect.stores.positions.looks import Look
+    from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
 # Triggers with the same interval wake at the same time; this is for what else is in the way of the event loop.
 WINDOW_S = 0.05
@@ -36,7 +36,7 @@ async def seen_together(connector: ConnectorPositions) -> ConnectorPositions:
 
 
 def _answer(clusters: dict[SharedKafka, _Waiting], kafka: SharedKafka) -> None:
-    from airflow_kconnect.stores.watching.looks import LookTogether  # DAG files import the triggers without Kafka
+    from airflow_kconnect.stores.positions.looks import LookTogether  # DAG files import the triggers without Kafka
 
     waiting = [(connector, future) for connector, future in clusters.pop(kafka) if not future.done()]
     look = LookTogether(kafka, [connector.wanted for connector, _ in waiting])

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.kafka_keys import kafka_keys
+from airflow_kconnect.kafka.connector_keys import kafka_keys
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 
 if TYPE_CHECKING:
-    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+    from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
 # All triggers of a triggerer together use at most this many threads, however slow Kafka is.
 THREADS = 8
@@ -102,7 +102,7 @@ class WatchedConnector:
         :raises ConfigError: the connection or a variable is missing, or a key is wrong.
         """
         from airflow_kconnect.hooks.worker import configurations
-        from airflow_kconnect.stores.watching.positions import ConnectorPositions
+        from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
         configs = configurations(self.connector, self.worker_config, self.kafka_conn_id)
         return ConnectorPositions(*configs.resolved())

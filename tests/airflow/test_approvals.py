@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 from airflow_kconnect import KafkaConnectHook
-from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.runs.events import event_line
 from tests.airflow.conftest import PASSWORDS
 from tests.support import unique
 from tests.support.airflow.dags import add_dag

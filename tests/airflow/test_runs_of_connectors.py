@@ -15,10 +15,10 @@ from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from sqlalchemy import select, update
 
+from airflow_kconnect.airflow_plugin.dags import Answers, ScheduledRuns
+from airflow_kconnect.airflow_plugin.runs import AirflowRuns
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.control.runs import Dag, DagTask, TaskRun
-from airflow_kconnect.plugin.dags import Answers, ScheduledRuns
-from airflow_kconnect.plugin.runs import AirflowRuns
 from airflow_kconnect.submit.dag_ids import dag_id_of, group_dag_id_of
 from tests.support import unique
 from tests.support.airflow.dags import add_dag

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from airflow_kconnect.connect import plugins
+from airflow_kconnect.plugins import registry as plugins
 
 Request = dict[str, Any]
 """`method`, `path` as it is sent, `body` as text, `headers`."""

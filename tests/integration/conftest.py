@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.converters.types import SESSION_CONF
-from airflow_kconnect.hosted.java import jvm as hosted_jvm
+from airflow_kconnect.hosted.jvm import jvm as hosted_jvm
 from airflow_kconnect.runtime.process.session import START_CONF
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.spark import find_spark_submit

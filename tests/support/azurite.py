@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from airflow_kconnect.connect.cache import cache_folder
 from airflow_kconnect.local.ports import LOOPBACK, free_port
+from airflow_kconnect.machine.cache import cache_folder
 from tests.support import unique
 from tests.support.databases.servers import Owner, end, wait_until_up
 

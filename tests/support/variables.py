@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.variables.resolver import ConfigResolver
 
 CANARY = "S3cr3t-canary"
 CONNECT = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.upkeep import Step, TableUpkeep, Upkeep
+from airflow_kconnect.connect.connector.upkeep import Step, TableUpkeep, Upkeep
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
 from airflow_kconnect.connectors.table.formats.iceberg.upkeep import IcebergUpkeep
 from tests.support.spark.lakes import lakes_conf

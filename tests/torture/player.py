@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_INTERNAL, EXIT_OK
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_INTERNAL, EXIT_OK
 from tests.support.connect.hosted import hosted_jvms
 from tests.support.spark.jobs import Job, command_of, kill_all, start_job
 from tests.torture.cluster import Cluster

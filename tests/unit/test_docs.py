@@ -18,11 +18,11 @@ import pytest
 
 from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.connector.task import SourceTaskContext
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.pages.markdown import FENCE, REPOSITORY, Block, blocks
 from tests.support.pages.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.airflow.home import use_own_airflow_home
 from tests.support.logins.cloud import IDENTITY_HEADER, cloud
 from tests.support.pages.markdown import REPOSITORY, Block, blocks

@@ -12,11 +12,11 @@ from typer.main import get_command
 
 from airflow_kconnect.cli import app
 from airflow_kconnect.cli.reference import default_text
-from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigKey
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT, sink_config, source_config
-from airflow_kconnect.connect.worker import client_keys
-from airflow_kconnect.connect.worker.keys import worker_config_def
+from airflow_kconnect.plugins import registry as plugins
+from airflow_kconnect.validation.connector_keys import KCONNECT, sink_config, source_config
+from airflow_kconnect.worker_config import client_keys
+from airflow_kconnect.worker_config.keys import worker_config_def
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIGURATION = REPOSITORY / "docs" / "configuration.md"

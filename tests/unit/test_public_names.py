@@ -12,7 +12,7 @@ import pytest
 
 import airflow_kconnect
 from airflow_kconnect import sdk
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.validation.connector import ValidatedConfig
 from tests.support.airflow.home import use_own_airflow_home
 from tests.support.pages.markdown import REPOSITORY
 

@@ -23,7 +23,7 @@ class Connectors(Protocol):
         """By name: `info` (a `ConnectorInfo`) and `status` (a `ConnectorStateInfo`, missing if there is none)."""
 
     def rows(self) -> list[Answer]:
-        """All connectors, registered or not, in short: see `control.watching.rows`. Of a Connect cluster only name,
+        """All connectors, registered or not, in short: see `control.overview.rows`. Of a Connect cluster only name,
         type, class, registered, state, tasks, failed_tasks, cause; `run_state` is None.
         """
 

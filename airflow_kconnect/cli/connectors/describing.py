@@ -22,9 +22,9 @@ from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.offset_texts import offset_text
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.validation.hidden import shown_as_known
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
 from airflow_kconnect.remote.errors import ServerError
+from airflow_kconnect.validation.hidden import shown_as_known
 
 _MOST_OFFSETS = 10
 

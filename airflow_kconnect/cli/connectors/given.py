@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
-from airflow_kconnect.connect.validation.dag_keys import GROUP_NAME
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import CONNECTORS, registry
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import read_registered
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
+from airflow_kconnect.validation.dag_keys import GROUP_NAME
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.config_topic.state import ConnectorState

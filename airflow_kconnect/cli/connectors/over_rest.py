@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.connect.errors import ConfigError, first_line
-from airflow_kconnect.connect.kafka_keys import kafka_keys
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.kafka.connector_keys import kafka_keys
 from airflow_kconnect.remote.client import RestClient
 from airflow_kconnect.remote.errors import ServerError
 from airflow_kconnect.submit.operations import PAUSED, STARTED, STOPPED, connector_name, is_name
 from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.validation.inspection import CONNECTOR_CLASS
 
 _VERBS = {STARTED: "resume", PAUSED: "pause", STOPPED: "stop"}
 _INITIAL = {STARTED: "RUNNING", PAUSED: "PAUSED", STOPPED: "STOPPED"}

@@ -13,20 +13,20 @@ from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.cli.connectors.given import file_config, not_registered
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.kafka_keys import kafka_keys
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.connect.worker.keys import PREVIEW_SOURCES, WorkerConfig
 from airflow_kconnect.control import kinds
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
+from airflow_kconnect.control.overview.known import is_whole
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.watching.known import is_whole
+from airflow_kconnect.kafka.connector_keys import kafka_keys
+from airflow_kconnect.kafka.sink_topics import sink_group
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.operations import connector_name, is_name
+from airflow_kconnect.validation.topic_rules import DEAD_LETTER_TOPIC
+from airflow_kconnect.worker_config.keys import PREVIEW_SOURCES, WorkerConfig
 
 if TYPE_CHECKING:
-    from airflow_kconnect.control.watching.watch import Watch
+    from airflow_kconnect.control.overview.watch import Watch
 
 
 class OverTopics:
@@ -49,7 +49,7 @@ class OverTopics:
 
     @cached_property
     def _watch(self) -> Watch:
-        from airflow_kconnect.control.watching.watch import Watch
+        from airflow_kconnect.control.overview.watch import Watch
 
         return Watch(self._plane, follow=False)
 
@@ -144,7 +144,7 @@ class OverTopics:
             return operations.reset_offsets(config, worker)
 
     def overview(self, connectors: list[str] | None) -> list[Answer]:
-        from airflow_kconnect.stores.watching.overview import overview
+        from airflow_kconnect.stores.positions.all_connectors import overview
 
         self._plane.read_to_end()
         with self._worker() as worker:

@@ -20,9 +20,9 @@ from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.kafka.sink_topics import sink_group
+from airflow_kconnect.validation.topic_rules import DEAD_LETTER_TOPIC
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -119,7 +119,7 @@ class _DeadLetters:
     topic: str
 
     def counts(self) -> Answer:
-        from airflow_kconnect.control.watching.dead_letters import not_replayed
+        from airflow_kconnect.control.overview.dead_letters import not_replayed
 
         admin = self._admin()
         bounds = admin.bounds([TopicPartition(self.topic, p) for p in range(_existing(admin, self.topic))])

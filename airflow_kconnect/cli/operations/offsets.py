@@ -15,7 +15,7 @@ from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.console import clean
 from airflow_kconnect.cli.offset_texts import offset_text
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.positions_text import positions_of, positions_request
+from airflow_kconnect.kafka.positions_text import positions_of, positions_request
 
 app = typer.Typer(help="Show, alter and reset the committed offsets of a connector.", no_args_is_help=True)
 

@@ -18,7 +18,7 @@ from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.kafka import worker_of
 from airflow_kconnect.cli.worker import Servers, WorkerFile
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.worker_config.keys import WorkerConfig, internal_topics_of
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin

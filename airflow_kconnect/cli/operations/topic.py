@@ -17,7 +17,7 @@ from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.kafka import clients_of, worker_of
 from airflow_kconnect.cli.operations.producing import produce
 from airflow_kconnect.cli.worker import Servers, WorkerFile
-from airflow_kconnect.connect.worker.keys import internal_topics_of
+from airflow_kconnect.worker_config.keys import internal_topics_of
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.tail import SeenRecord

@@ -11,12 +11,12 @@ import typer
 from airflow_kconnect.cli.connectors.arguments import AsJson, print_json, say
 from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.cli.plugins.places import WorkerFile, java_plugins
-from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
-from airflow_kconnect.hosted.plugins.install import Installed
-from airflow_kconnect.hosted.plugins.install import install as install_plugin
-from airflow_kconnect.hosted.plugins.install import remove as remove_plugin
+from airflow_kconnect.hosted.installing.install import Installed
+from airflow_kconnect.hosted.installing.install import install as install_plugin
+from airflow_kconnect.hosted.installing.install import remove as remove_plugin
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.progress import ProgressLine
+from airflow_kconnect.plugins.java import JavaPlugin, JavaPlugins
 
 _SHOWN = 8
 

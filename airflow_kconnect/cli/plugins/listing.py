@@ -20,9 +20,9 @@ from airflow_kconnect.cli.connectors.command import on_target
 from airflow_kconnect.cli.connectors.target import Target
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.plugins.places import java_plugins
-from airflow_kconnect.connect import plugins as known
-from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.java_plugins.problems import Problem, problems
+from airflow_kconnect.plugins import registry as known
+from airflow_kconnect.plugins.java import JavaPlugins
+from airflow_kconnect.plugins.java.problems import Problem, problems
 
 
 class Kind(StrEnum):

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from airflow_kconnect.cli.worker import known_worker, resolved
-from airflow_kconnect.connect.hosting.installed import java_plugins as plugins_of
-from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.hosting.installed import java_plugins as plugins_of
+from airflow_kconnect.plugins.java import JavaPlugins
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 WorkerFile = Annotated[
     Path | None,

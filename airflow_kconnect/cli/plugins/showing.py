@@ -14,17 +14,17 @@ from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.cli.plugins.places import WorkerFile, worker_keys
-from airflow_kconnect.connect import plugins as known
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.foreign_classes import advice
-from airflow_kconnect.connect.hosting.installed import java_plugins
-from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
-from airflow_kconnect.connect.java_plugins.kinds import KINDS
-from airflow_kconnect.connect.java_plugins.versions import matches
-from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
-from airflow_kconnect.connect.worker.keys import WorkerConfig
-from airflow_kconnect.hosted.plugins.definitions import PluginJvm
-from airflow_kconnect.hosted.plugins.install import record_of
+from airflow_kconnect.hosted.asking.definitions import PluginJvm
+from airflow_kconnect.hosted.installing.install import record_of
+from airflow_kconnect.hosting.installed import java_plugins
+from airflow_kconnect.plugins import registry as known
+from airflow_kconnect.plugins.advice import advice
+from airflow_kconnect.plugins.java import JavaPlugin, JavaPlugins
+from airflow_kconnect.plugins.java.kinds import KINDS
+from airflow_kconnect.plugins.java.versions import matches
+from airflow_kconnect.validation.connector_keys import sink_config, source_config
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _LONGEST = 100
 

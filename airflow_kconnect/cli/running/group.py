@@ -22,8 +22,8 @@ from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import INTERRUPTED, INTERRUPTED_EVENT, INTERRUPTED_TEXT, STARTING_SPARK
 from airflow_kconnect.cli.worker import resolved, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.group import GroupSpec, MemberEnd, check_group, exit_code_of, name_of
-from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.runs.group import GroupSpec, MemberEnd, check_group, exit_code_of, name_of
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.group import checked_group, failed, not_started
 from airflow_kconnect.submit.operations import not_started_text
 from airflow_kconnect.submit.spark import spark_version

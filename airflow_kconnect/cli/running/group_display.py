@@ -11,8 +11,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TaskID, Text
 from rich.text import Text
 
 from airflow_kconnect.cli.console import Console
-from airflow_kconnect.connect.group import MemberEnd
-from airflow_kconnect.connect.run import RunReport, describe_event
+from airflow_kconnect.runs.events import describe_event
+from airflow_kconnect.runs.group import MemberEnd
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.submit.group import GroupProgress, problem_of
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 

@@ -13,7 +13,7 @@ from airflow_kconnect.cli.connectors.arguments import plain_table
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import show
 from airflow_kconnect.cli.run_display import show_report
-from airflow_kconnect.connect.group import MemberEnd
+from airflow_kconnect.runs.group import MemberEnd
 from airflow_kconnect.submit.group import HEADER, end_rows, interrupted
 
 MOST_ROWS = 30

@@ -14,8 +14,8 @@ from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.running.single import INTERRUPTED, INTERRUPTED_EVENT, INTERRUPTED_TEXT, NO_REPORT
 from airflow_kconnect.cli.worker import resolved_worker
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of, name_of
-from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK
+from airflow_kconnect.runs.events import EXIT_INTERNAL, EXIT_OK
+from airflow_kconnect.runs.group import GroupSpec, MemberEnd, exit_code_of, name_of
 from airflow_kconnect.submit.group import GroupProgress, failed
 from airflow_kconnect.submit.statuses import show_failures
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from airflow_kconnect.cli.running.options import RunOptions
-from airflow_kconnect.connect.run import JobSpec, run_spec_file
 from airflow_kconnect.places.libraries import stores_hint
+from airflow_kconnect.runs.spec import JobSpec, run_spec_file
 from airflow_kconnect.submit.class_archive import class_archive
 from airflow_kconnect.submit.direct import (
     by_python,

@@ -10,9 +10,10 @@ from typing import Any
 
 import typer
 
-from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.upkeep import Upkeep
+from airflow_kconnect.connect.connector.upkeep import Upkeep
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.runs.replays import check_replay, interval_replay
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.operations import connector_name
 
 

@@ -22,14 +22,15 @@ from airflow_kconnect.cli.running.job import JobEnd, run_job
 from airflow_kconnect.cli.running.options import RunOptions
 from airflow_kconnect.cli.worker import resolved, resolved_worker, worker_config
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec
-from airflow_kconnect.connect.worker.spark_keys import spark_settings
+from airflow_kconnect.runs.events import EXIT_INTERNAL, EXIT_OK
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.spark import spark_version
 from airflow_kconnect.submit.spark_needs import needs_of
 from airflow_kconnect.submit.statuses import failures_shown, interruptions_shown, show_failure, show_target_state
+from airflow_kconnect.worker_config.spark_keys import spark_settings
 
 INTERRUPTED, INTERRUPTED_TEXT = 130, statuses.INTERRUPTED
 INTERRUPTED_EVENT: Mapping[str, Any] = {

@@ -34,7 +34,7 @@ from airflow_kconnect.connect.config.validators import (
     java_text,
     nullable,
 )
-from airflow_kconnect.connect.java.regex import java_pattern
+from airflow_kconnect.java_text.regex import java_pattern
 
 __all__ = [
     "NO_DEFAULT",

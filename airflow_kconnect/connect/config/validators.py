@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java.regex import java_pattern
+from airflow_kconnect.java_text.regex import java_pattern
 
 Validator = Callable[[str, Any], None]
 """Called with a key and its parsed value (or null); raises ConfigError if the value is not allowed."""

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset
 
 if TYPE_CHECKING:
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 @dataclass(frozen=True)

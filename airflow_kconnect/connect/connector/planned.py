@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.row_counts import RowCount
 from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
+from airflow_kconnect.connect.connector.upkeep import TableUpkeep
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.row_counts import RowCount
-from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

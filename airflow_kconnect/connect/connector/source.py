@@ -12,8 +12,8 @@ from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.java_text.json import partition_identity
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, named
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicPartition
+from airflow_kconnect.java_text.json import partition_identity
 
 SourceOffset = dict[str, Any]
 

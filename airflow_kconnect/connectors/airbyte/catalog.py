@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.airbyte.settings import CURSOR, MODE, PRIMARY_KEY
 from airflow_kconnect.connectors.programs.settings import (
     ProgramSettings,
     refuse_shared_topics,
     refuse_unknown_streams,
 )
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 INCREMENTAL, FULL = "incremental", "full_refresh"
 

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.connector.source import Offset
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.worker.keys import AIRBYTE_SOURCES
 from airflow_kconnect.connectors.programs.settings import (
     NO_SCHEMAS,
     Keys,
@@ -16,6 +14,8 @@ from airflow_kconnect.connectors.programs.settings import (
     program_config,
     state_problems,
 )
+from airflow_kconnect.validation.connector_keys import KCONNECT
+from airflow_kconnect.worker_config.keys import AIRBYTE_SOURCES
 
 KEYS = Keys("airbyte", "source")
 CHECK = "airbyte.check"

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.task import SourceTask
-from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.worker.keys import AIRBYTE_SOURCES
 from airflow_kconnect.connectors.airbyte import settings, sources
 from airflow_kconnect.connectors.airbyte.catalog import Catalog, keys_of
 from airflow_kconnect.connectors.airbyte.settings import HINTS, KEYS
@@ -18,6 +16,8 @@ from airflow_kconnect.connectors.airbyte.task import SCOPE, SCOPE_OF_TASK, SECRE
 from airflow_kconnect.connectors.programs.json_types import Rows
 from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, KNOWN_OF_TASK, PREFIX
 from airflow_kconnect.connectors.programs.source import ProgramSourceConnector
+from airflow_kconnect.runs.warnings import RunWarning
+from airflow_kconnect.worker_config.keys import AIRBYTE_SOURCES
 
 
 class AirbyteSourceConnector(ProgramSourceConnector):

@@ -20,11 +20,11 @@ from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkCon
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.cloud_storage.keys.classes import Format
 from airflow_kconnect.connectors.cloud_storage.keys.settings import Settings, problems, settings_of, warnings
 from airflow_kconnect.connectors.cloud_storage.left_behind import LeftBehind, start_problems
 from airflow_kconnect.connectors.cloud_storage.rules.layout import Part
+from airflow_kconnect.kafka.sink_topics import named_topics
 from airflow_kconnect.places.address import Address, dataset
 from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.keys import check_connection

@@ -31,16 +31,16 @@ from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkCon
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.sink_topics import named_topics
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.directory.encoders.formats import COMPRESSIONS, FORMATS
 from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
+from airflow_kconnect.kafka.sink_topics import named_topics
 from airflow_kconnect.places.address import address, dataset, is_in_store
 from airflow_kconnect.places.base import PlacedFile, StagedFile
 from airflow_kconnect.places.keys import address_validator, check_connection, define_store_keys, store_problems
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.runs.warnings import Kind, RunWarning
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, named
-from airflow_kconnect.connect.secret_keys import passwords_in
-from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.dlt.settings import ARGUMENTS
+from airflow_kconnect.places.system_errors import system_error
+from airflow_kconnect.variables.secret_keys import passwords_in
 
 # Of Requests, urllib3, HTTPX and SQLAlchemy, by their names: a source need not have them.
 _TEMPORARY = {"ConnectionError", "Timeout", "RetryError", "TransportError", "OperationalError"}

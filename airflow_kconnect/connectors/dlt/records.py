@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.dlt.reading import Page
 from airflow_kconnect.connectors.dlt.schemas import RowWriter
 from airflow_kconnect.connectors.dlt.values import plain
 from airflow_kconnect.connectors.rows import key_schema
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 if TYPE_CHECKING:
     from dlt.extract.resource import DltResource

@@ -11,9 +11,9 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.worker.keys import DLT_SOURCES
 from airflow_kconnect.connectors.json_objects import object_problem, with_prefix
+from airflow_kconnect.validation.connector_keys import KCONNECT
+from airflow_kconnect.worker_config.keys import DLT_SOURCES
 
 SOURCE, REST_API, RESOURCES, RESUME_AFTER = "dlt.source", "dlt.rest_api", "dlt.resources", "dlt.resume.after"
 PREFIX = "topic.prefix"

@@ -16,8 +16,6 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import ConnectSchema, Shape
-from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.worker.keys import DLT_SOURCES
 from airflow_kconnect.connectors.dlt import settings
 from airflow_kconnect.connectors.dlt.loading import loaded
 from airflow_kconnect.connectors.dlt.records import disposition_warning
@@ -33,11 +31,13 @@ from airflow_kconnect.connectors.dlt.settings import (
 from airflow_kconnect.connectors.dlt.task import DltSourceTask
 from airflow_kconnect.connectors.rows import key_schema
 from airflow_kconnect.converters.json.schemas import to_json_schema
+from airflow_kconnect.runs.warnings import RunWarning
+from airflow_kconnect.worker_config.keys import DLT_SOURCES
 
 if TYPE_CHECKING:
     from dlt.extract.source import DltSource
 
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 class DltSourceConnector(PollSourceConnector):

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.file.opening import Input, Location, opened, unreadable
+from airflow_kconnect.places.system_errors import system_error
 
 _FINGERPRINT_BYTES = 4096
 _HASH_DIGITS = 32

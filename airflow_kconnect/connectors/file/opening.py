@@ -10,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.places.system_errors import system_error
 
 # If a pipe has replaced the file, opening it would otherwise wait for a writer.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC

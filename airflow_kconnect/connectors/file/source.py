@@ -27,7 +27,6 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import BatchFrame, single
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
     Inputs,
@@ -44,6 +43,7 @@ from airflow_kconnect.connectors.file.inputs import (
 from airflow_kconnect.connectors.file.opening import Location
 from airflow_kconnect.connectors.file.renames import Renames, copy_of, renamed_to
 from airflow_kconnect.connectors.file.source_config import COPIED, source_config
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, ValidString
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 COPIED = "copytruncate"
 

@@ -17,8 +17,6 @@ from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.jdbc.databases.resolving import target_of
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
@@ -37,12 +35,14 @@ from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import shown
 from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
 from airflow_kconnect.connectors.jdbc.sink.rules import driver_warnings, rule_errors
+from airflow_kconnect.kafka.sink_topics import named_topics
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 _OF_CONNECTION = ("name", "connector.class", "connection.", "kconnect.jdbc.driver.")

@@ -32,7 +32,7 @@ from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 class JdbcSourceConnector(NativeSourceConnector):

@@ -20,12 +20,12 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from airflow_kconnect.connect.cache import CURE, cache_folder
-from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.secret_keys import passwords_in
+from airflow_kconnect.machine.cache import CURE, cache_folder
+from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.errors import readable_os_errors
 from airflow_kconnect.machine.file_lock import locked
+from airflow_kconnect.variables.secret_keys import passwords_in
 
 log = logging.getLogger("kconnect.source")
 

@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.run import SPARK_OPTIONS
-from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.programs import leash
 from airflow_kconnect.connectors.programs.secrets import Secrets
+from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.process_tree import kill_tree
+from airflow_kconnect.places.system_errors import system_error
+from airflow_kconnect.runs.spec import SPARK_OPTIONS
 
 LINE_MAX_BYTES = 64 * 1024 * 1024
 _READ_BYTES = 256 * 1024

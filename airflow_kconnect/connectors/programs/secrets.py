@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.secret_keys import is_secret, passwords_in
-from airflow_kconnect.connect.variables.secret_forms import secret_forms
+from airflow_kconnect.variables.secret_forms import secret_forms
+from airflow_kconnect.variables.secret_keys import is_secret, passwords_in
 
 _SHORTEST = 3
 """A shorter text is in too many others: to hide it would tell nothing, and make them unreadable."""

@@ -13,11 +13,11 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Range, Type, ValidString
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.secret_keys import is_secret_key
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.json_objects import object_problem, with_prefix
 from airflow_kconnect.connectors.programs.environments import package_of, requirement_problem
 from airflow_kconnect.connectors.programs.json_types import Rows, rows_of, schemaless
+from airflow_kconnect.validation.connector_keys import KCONNECT
+from airflow_kconnect.variables.secret_keys import is_secret_key
 
 PREFIX = "topic.prefix"
 KNOWN_OF_TASK, CATALOG_OF_TASK = "program.task.known", "program.task.catalog"

@@ -17,7 +17,7 @@ from airflow_kconnect.connectors.programs.known import KnownRows
 from airflow_kconnect.connectors.programs.settings import Keys, ProgramSettings, forbidden, problems_of
 
 if TYPE_CHECKING:
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 class ProgramSourceConnector(PollSourceConnector):

@@ -18,9 +18,9 @@ from airflow_kconnect.connect.config import (
     ValidString,
 )
 from airflow_kconnect.connect.data import ConnectSchema
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.record_files.types import TYPES, type_of
 from airflow_kconnect.places.keys import address_validator, define_store_keys, store_problems
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 AUTO, NONE = "auto", "none"
 CSV, JSON, AVRO, PARQUET, ORC, TEXT = "csv", "json", "avro", "parquet", "orc", "text"

@@ -14,7 +14,6 @@ from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, ConnectSchema,
 from airflow_kconnect.connect.error_cells import error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.frame import ABSENT, BatchFrame, Union, single
-from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.record_files.config import BY_BYTES, Shaping
 from airflow_kconnect.connectors.record_files.formats.base import Columns, Rows
 from airflow_kconnect.connectors.record_files.formats.registry import opened
@@ -22,6 +21,7 @@ from airflow_kconnect.connectors.record_files.opening import Source, UnreadableF
 from airflow_kconnect.connectors.record_files.shaping import KEY, TIME, added, added_columns, shaped, shaped_schema
 from airflow_kconnect.connectors.record_files.values import fitted
 from airflow_kconnect.converters.types import arrow_type
+from airflow_kconnect.places.system_errors import system_error
 
 Batches = Generator[pa.RecordBatch, None, None]
 _STAGE = "VALUE_CONVERTER"

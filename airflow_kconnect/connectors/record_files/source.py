@@ -27,7 +27,6 @@ from airflow_kconnect.connect.connector.source import (
     Tidied,
 )
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files.config import (
     READ,
     RESTART,
@@ -47,6 +46,7 @@ from airflow_kconnect.connectors.record_files.offsets import (
 )
 from airflow_kconnect.connectors.record_files.selection import Rules, Selected, Start, select, still_there
 from airflow_kconnect.connectors.record_files.tidying import Tidier, Tidying, excluded, path_problems, tidying_of
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.places.address import LOCAL, address, dataset
 from airflow_kconnect.places.base import Place, PlacedFile
 from airflow_kconnect.places.keys import check_connection

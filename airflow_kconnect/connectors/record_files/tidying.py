@@ -12,16 +12,16 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, Tidied
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.record_files.config import BY_DATE, DELETE, MOVES, NO_POLICY
 from airflow_kconnect.connectors.record_files.offsets import is_of, partition_of
 from airflow_kconnect.connectors.record_files.selection import Selected
 from airflow_kconnect.connectors.record_files.types import columns_in
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.places.address import LOCAL, Address, address
 from airflow_kconnect.places.base import Place, PlacedFile
 from airflow_kconnect.places.moving import Move, Moved, move_all
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 FINISHED, ERROR = "finished.path", "error.path"
 FORGOTTEN = {"files": "forgotten"}

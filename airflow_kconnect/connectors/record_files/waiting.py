@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 from airflow_kconnect.connect.config.types import texts_of
 from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, InternalError
-from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connectors.record_files.config import files_config
-from airflow_kconnect.stores.watching.condition import Condition, Finding
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.stores.positions.condition import Condition, Finding
 
 if TYPE_CHECKING:
-    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+    from airflow_kconnect.stores.positions.positions import ConnectorPositions
 
 _SHOWN = 20
 _OTHER_NAMES = ("input.path", "input.path.walk.recursively")

@@ -7,13 +7,13 @@ from copy import deepcopy
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.programs.settings import (
     ProgramSettings,
     refuse_shared_topics,
     refuse_unknown_streams,
 )
 from airflow_kconnect.connectors.singer.settings import KEY_COLUMNS, METHOD, REPLICATION_KEY
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 
 class Catalog:

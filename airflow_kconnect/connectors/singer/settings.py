@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.source import Offset
-from airflow_kconnect.connect.worker.keys import SINGER_TAPS
 from airflow_kconnect.connectors.programs.settings import Keys, ProgramSettings, program_config, state_problems
+from airflow_kconnect.worker_config.keys import SINGER_TAPS
 
 KEYS = Keys("singer", "tap")
 METHOD, REPLICATION_KEY, KEY_COLUMNS = "replication_method", "replication_key", "key_properties"

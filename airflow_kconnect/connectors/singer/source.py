@@ -8,8 +8,6 @@ from typing import ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.task import SourceTask
-from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.worker.keys import SINGER_TAPS
 from airflow_kconnect.connectors.programs.json_types import Rows
 from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, KNOWN_OF_TASK, PREFIX
 from airflow_kconnect.connectors.programs.source import ProgramSourceConnector
@@ -18,6 +16,8 @@ from airflow_kconnect.connectors.singer.catalog import Catalog, keys_of
 from airflow_kconnect.connectors.singer.settings import HINTS, KEYS
 from airflow_kconnect.connectors.singer.taps import catalog_of
 from airflow_kconnect.connectors.singer.task import SingerSourceTask
+from airflow_kconnect.runs.warnings import RunWarning
+from airflow_kconnect.worker_config.keys import SINGER_TAPS
 
 
 class SingerSourceConnector(ProgramSourceConnector):

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
+from airflow_kconnect.connect.connector.row_counts import RowCount
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix, with_exception
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.connect.row_counts import RowCount
 from airflow_kconnect.connectors.table.formats.base import counted
 from airflow_kconnect.connectors.table.settings import RECORD_KEY, TableSettings
 

@@ -15,7 +15,6 @@ from airflow_kconnect.connect.config import (
     ValidString,
     nullable,
 )
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, FAIL, IGNORE, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.table.catalogs.keys import define_catalog_keys
 from airflow_kconnect.connectors.table.packages import define_jars_key
@@ -37,6 +36,7 @@ from airflow_kconnect.connectors.table.settings import (
     TableSettings,
 )
 from airflow_kconnect.connectors.visibility import ShownWith
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 CATALOG, PROPERTIES, WRITE = "table.catalog.", "table.properties.", "table.write."
 PREFIXES: tuple[str, ...] = (CATALOG, PROPERTIES, WRITE)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.connector.planned import KnownPlans, SinkPlan, UnknownPlansError
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.positions_text import resume_command
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.table.formats.base import Table, earliest
+from airflow_kconnect.kafka.positions_text import resume_command
 
 
 class KeptPlans:

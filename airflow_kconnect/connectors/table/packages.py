@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.table.formats.registry import DELTA, ICEBERG
+from airflow_kconnect.variables.syntax import has_reference
 
 JARS = "table.jars"
 _FETCHED, _PROVIDED = "fetched", "provided"

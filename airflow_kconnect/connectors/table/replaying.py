@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connect.connector.row_counts import RowCount
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.row_counts import RowCount
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.table.formats.base import Table
 from airflow_kconnect.connectors.table.formats.registry import FORMATS
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, TableSettings
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

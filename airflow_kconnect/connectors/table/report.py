@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 SMALL_BYTES = 32_000_000
 """Readers spend more time on opening a smaller file than on reading it."""

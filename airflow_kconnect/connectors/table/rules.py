@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, WRITE, below, partition_terms
 from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place
@@ -24,6 +22,8 @@ from airflow_kconnect.connectors.table.settings import (
     TOPIC,
     UPSERT,
 )
+from airflow_kconnect.variables.syntax import has_reference
+from airflow_kconnect.worker_config.keys import TABLE_FORMATS
 
 Problem = tuple[str, str]
 """A key, and what is wrong with it."""

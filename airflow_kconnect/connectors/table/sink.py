@@ -9,12 +9,10 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.connector.planned import KnownPlans, PlannedSinkConnector, PlanRecords, SinkPlan
+from airflow_kconnect.connect.connector.upkeep import TableUpkeep
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run_warnings import RunWarning
-from airflow_kconnect.connect.upkeep import TableUpkeep
-from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs.catalogs import use_catalog
 from airflow_kconnect.connectors.table.catalogs.keys import check_connections, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, PREFIXES, below, settings_of, table_keys
@@ -28,13 +26,15 @@ from airflow_kconnect.connectors.table.routing.routing import needed_parts
 from airflow_kconnect.connectors.table.routing.tables import Tables, is_of_dead_letters
 from airflow_kconnect.connectors.table.rules import forbidden_formats, format_of, rule_errors, rule_warnings
 from airflow_kconnect.connectors.table.settings import RECORD_KEY, UPSERT, TableSettings
+from airflow_kconnect.runs.warnings import RunWarning
+from airflow_kconnect.worker_config.keys import TABLE_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
     from airflow_kconnect.connectors.table.writing import PlanWriter
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 class SparkTableSinkConnector(PlannedSinkConnector):

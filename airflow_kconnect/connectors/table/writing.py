@@ -14,7 +14,6 @@ from airflow_kconnect.connect.connector.planned import PlanRecords
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.catalogs.storage import storage_error
 from airflow_kconnect.connectors.table.changes import Changes, changes_of, without_tombstones
@@ -44,6 +43,7 @@ from airflow_kconnect.connectors.table.settings import (
     UPSERT,
     TableSettings,
 )
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

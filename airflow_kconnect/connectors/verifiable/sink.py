@@ -13,8 +13,8 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.task import SinkTask
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.verifiable.log import JsonLog, log_path, now_ms
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 
 def _config() -> ConfigDef:

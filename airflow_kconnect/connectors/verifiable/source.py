@@ -16,8 +16,8 @@ from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSo
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, Shape, struct
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.verifiable.log import JsonLog, log_path, now_ms
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 COMPLETE_VALUE_SCHEMA = struct(
     ("name", STRING_SCHEMA),

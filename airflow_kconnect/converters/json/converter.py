@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, Width, invalid
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json_reading import leniently
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     BatchEncoder,
@@ -28,6 +27,7 @@ from airflow_kconnect.converters.json.envelopes import KnownEnvelopes
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text
 from airflow_kconnect.converters.json.texts import SchemalessParser
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
+from airflow_kconnect.java_text.json_reading import leniently
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

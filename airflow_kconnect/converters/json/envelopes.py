@@ -11,8 +11,8 @@ from typing import Any
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json_reading import leniently
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text, to_json_schema
+from airflow_kconnect.java_text.json_reading import leniently
 
 MALFORMED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 ENVELOPE_REQUIRED = (

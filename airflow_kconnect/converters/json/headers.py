@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 
 from airflow_kconnect.connect.data import TIME, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import canonical_json
-from airflow_kconnect.connect.java.json_reading import leniently, why_not_json
 from airflow_kconnect.converters.floats import float_text
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, MALFORMED
 from airflow_kconnect.converters.json.schemas import from_json_schema, to_json_schema
 from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, REQUIRED, from_json_value, to_json_value
 from airflow_kconnect.converters.types import logical_name
+from airflow_kconnect.java_text.json import canonical_json
+from airflow_kconnect.java_text.json_reading import leniently, why_not_json
 
 _PYTHON = {
     SchemaType.BOOLEAN: bool,

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
-from airflow_kconnect.connect.java.json_reading import AT_START, STRING
+from airflow_kconnect.java_text.json_reading import AT_START, STRING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -9,14 +9,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
-from airflow_kconnect.connect.java.json import canonical_json
-from airflow_kconnect.connect.java.json_reading import NOT_JSON
 from airflow_kconnect.converters.decimals import decimal_of_bytes
 from airflow_kconnect.converters.json.envelopes import MALFORMED
 from airflow_kconnect.converters.json.numbers import has_integers, parsed_json, with_whole_numbers, without_halves
 from airflow_kconnect.converters.json.rules import Rules, first_of, first_problem
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE, string_keys, to_json_value
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
+from airflow_kconnect.java_text.json import canonical_json
+from airflow_kconnect.java_text.json_reading import NOT_JSON
 
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "corrupt", "allowNumericLeadingZeros": "true"}
 MALFORMED_JSON = f"{MALFORMED}{NOT_JSON}"

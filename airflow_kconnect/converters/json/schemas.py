@@ -8,9 +8,9 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.json.values import BASE64, from_json_value, to_json_value
 from airflow_kconnect.converters.types import DEPTH_MAX, SCHEMAS_MAX, decimal_scale, has_map, logical_name
+from airflow_kconnect.java_text.json import canonical_json
 
 
 def schema_text(schema: ConnectSchema | None, decimal_format: str = BASE64) -> str:

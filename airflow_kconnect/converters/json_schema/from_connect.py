@@ -11,13 +11,13 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.json.values import NUMERIC
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
 from airflow_kconnect.converters.json_schema.write import writer
 from airflow_kconnect.converters.registered import sums
+from airflow_kconnect.java_text.json import canonical_json
 
 _NUMBERS = {
     SchemaType.INT8: ("integer", "int8"),

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.from_connect import NULL, FromConnect, in_buckets, in_order_of_java
 from airflow_kconnect.converters.json_schema.parsing import Part
 from airflow_kconnect.converters.json_schema.to_connect import ToConnect
+from airflow_kconnect.java_text.json import canonical_json
 
 NAMESPACE = "com.amazonaws.services.schemaregistry.kafkaconnect.jsonschema"
 META_DATA = "connect.meta.data"

@@ -10,7 +10,6 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.floats import float_text, single_of
 from airflow_kconnect.converters.json.values import DAY_MS, EPOCH, NO_TIME, NUMERIC, REQUIRED
 from airflow_kconnect.converters.json_schema import names
@@ -18,6 +17,7 @@ from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
 from airflow_kconnect.converters.types import decimal_scale, is_misnamed, logical_name
 from airflow_kconnect.converters.unscaled import decimal_base64
+from airflow_kconnect.java_text.json import canonical_json
 
 Write = Callable[[Any], Any]
 """Makes the value that `canonical_json` writes. :raises DataError: the value cannot be written."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.floats import float_text, single_of
 from airflow_kconnect.converters.json.values import DAY_MS, NUMERIC
 from airflow_kconnect.converters.json_schema import names
@@ -16,6 +15,7 @@ from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.write import NOTHING, Write, member_writer, writer
 from airflow_kconnect.converters.registered.numbers import decimal_column
 from airflow_kconnect.converters.types import is_misnamed, logical_name
+from airflow_kconnect.java_text.json import canonical_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 MAIN_FILE = "registered_schema.proto"

@@ -17,8 +17,8 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
-from airflow_kconnect.connect.door import PROOF_S, Door
 from airflow_kconnect.connect.errors import ConnectError, DataError, InternalError, RetriableError, in_one_line
+from airflow_kconnect.credentials.door import PROOF_S, Door
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 _WAITING_MAX = 128

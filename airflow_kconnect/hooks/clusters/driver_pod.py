@@ -10,8 +10,8 @@ from typing import Any
 from airflow.providers.common.compat.sdk import conf
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.connect.run import parse_event
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
+from airflow_kconnect.runs.events import parse_event
 
 _SECTION = "kubernetes_executor"
 _PACKAGE = "apache-airflow-providers-cncf-kubernetes"

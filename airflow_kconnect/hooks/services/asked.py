@@ -1,9 +1,11 @@
-"""Services that are asked by a client of their vendor: a request that is refused may be about a job that is gone."""
+"""Services that are asked by a client: made once, with errors of its own, of which one says that a job is gone."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -11,7 +13,7 @@ from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 
 
-class RefusedError(ConfigError):
+class RefusedRequestError(ConfigError):
     """A service refuses a request.
 
     :param text: with the service's own words. :param gone: whether it knows no such job (any more).
@@ -29,29 +31,48 @@ class AskedService(SparkService):
     """A service whose answers its client knows: each of them says what it asks, and what its errors mean."""
 
     def start(self, job: ServiceJob) -> str:
-        with self._errors():
+        with self._asking():
             return self._start(job)
 
     def status(self, job_id: str) -> JobStatus:
         try:
-            with self._errors():
+            with self._asking():
                 return self._describe(job_id)
-        except RefusedError as error:
+        except RefusedRequestError as error:
             if not error.gone:
                 raise
             return JobStatus("NOT_FOUND", JobOutcome.LOST, reason=f"{self.title} does not know it (any more)")
 
     def end(self, job_id: str) -> None:
         try:
-            with self._errors():
+            with self._asking():
                 self._cancel(job_id)
-        except RefusedError:
+        except RefusedRequestError:
             if self.status(job_id).outcome is None:
                 raise
 
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """After an error the next request has a new client: the login may have been renewed."""
+        try:
+            with self._errors():
+                yield
+        except Exception:
+            self.__dict__.pop("_client", None)
+            raise
+
+    @cached_property
+    def _client(self) -> Any:
+        """One for all requests: a trigger asks every few seconds."""
+        return self._new_client()
+
     @abstractmethod
+    def _new_client(self) -> Any:
+        """Log in. :raises ConfigError: a package or the connection is missing."""
+
     def _errors(self) -> AbstractContextManager[None]:
-        """Errors of the client become ours: a `RefusedError`, another `ConfigError`, or no answer."""
+        """Errors of the client become ours: a `RefusedRequestError`, another `ConfigError`, or no answer."""
+        return nullcontext()
 
     @abstractmethod
     def _start(self, job: ServiceJob) -> str:

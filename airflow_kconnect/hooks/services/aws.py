@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError
-from airflow_kconnect.hooks.services.asked import AskedService, RefusedError
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
 from airflow_kconnect.hooks.services.base import ServiceExtras, missing_package
 
 _REFUSALS = (
@@ -55,6 +56,11 @@ class AwsService(AskedService):
     package: ClassVar[str] = "apache-airflow-providers-amazon"
     hook_class: ClassVar[str]
     """In the provider's module about EMR."""
+    form: ClassVar[re.Pattern[str]]
+    """Of the address: an id."""
+    named: ClassVar[str]
+    """What the address is the id of."""
+    example: ClassVar[str] = ""
     unknown: ClassVar[str] = "ResourceNotFoundException"
     """The code with which AWS answers if there is no such job."""
     extras_class: ClassVar[type[ServiceExtras]] = AwsExtras
@@ -62,6 +68,15 @@ class AwsService(AskedService):
     @property
     def staging_conn_id(self) -> str | None:
         return super().staging_conn_id or str(self.extras.aws_conn_id)
+
+    def check(self) -> None:
+        if not self.form.fullmatch(self.address):
+            such_as = f", such as {self.scheme}://{self.example}" if self.example else ""
+            text = f"names no {self.named} of {self.title}: {self.scheme}://{self.address}, expected its id{such_as}"
+            raise ConfigError({"spark_conn_id": [text]})
+
+    def _new_client(self) -> Any:
+        return self._hook().conn
 
     def _hook(self, **parameters: Any) -> Any:
         try:
@@ -89,7 +104,7 @@ class AwsService(AskedService):
             case aws.ClientError():
                 code = str(error.response.get("Error", {}).get("Code", ""))
                 if code in _REFUSALS:
-                    return RefusedError(f"{self.title} refuses: {in_one_line(error)}", gone=code == self.unknown)
+                    return RefusedRequestError(f"{self.title} refuses: {in_one_line(error)}", gone=code == self.unknown)
             case aws.ParamValidationError():
                 return ConfigError({"spark_conn_id": [" ".join(str(error).split())]})
             case aws.NoRegionError() | aws.NoCredentialsError() | aws.PartialCredentialsError() | aws.ProfileNotFound():

@@ -36,6 +36,11 @@ class ServiceJob:
     jars: tuple[str, ...] = ()
     archives: tuple[str, ...] = ()
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """Spark's, with the name."""
+        return {"spark.app.name": self.name, **self.conf}
+
     def properties(self) -> dict[str, str]:
         """All of it, except application and arguments, as settings of Spark."""
         lists = {
@@ -45,7 +50,7 @@ class ServiceJob:
             "spark.archives": self.archives,
         }
         joined = {key: ",".join(values) for key, values in lists.items() if values}
-        return {"spark.app.name": self.name, **self.conf, **joined}
+        return {**self.settings, **joined}
 
 
 class ServiceExtras(BaseModel):
@@ -67,9 +72,9 @@ class ServiceExtras(BaseModel):
 class SparkService(ABC):
     """A service, as one Spark connection names it. Made by `open_service`, in a task or in a thread of a trigger.
 
-    Logs in by a hook of the service's own Airflow provider, which each method may create. A method that gets no answer,
-    or one that says nothing about the job, raises `ClusterManagerUnavailableError`; a request that the service refuses
-    is a `ConfigError`, keyed by the extra, or by ``spark_conn_id``, with the service's own words.
+    Logs in by a hook of the service's own Airflow provider. A method that gets no answer, or one that says nothing
+    about the job, raises `ClusterManagerUnavailableError`; a request that the service refuses is a `ConfigError`, keyed
+    by the extra, or by ``spark_conn_id``, with the service's own words.
 
     :param address: what follows ``scheme://`` in the connection's host. :param extras: those of the connection.
     """

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, SparkService, missing_package
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
+from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, missing_package
 from airflow_kconnect.hooks.services.databricks_settings import ClusterSettings
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class DatabricksExtras(ServiceExtras):
     ]
 
 
-class Databricks(SparkService):
+class Databricks(AskedService):
     """A cluster of Databricks: host ``databricks://<cluster id>``, or ``databricks://new`` for one of each run."""
 
     scheme: ClassVar[str] = "databricks"
@@ -86,7 +87,7 @@ class Databricks(SparkService):
         elif self.address == _NEW:
             yield from _wrong_cluster(self.extras.new_cluster)
 
-    def start(self, job: ServiceJob) -> str:
+    def _start(self, job: ServiceJob) -> str:
         py_files = ["--py-files", ",".join(job.py_files)] if job.py_files else []
         settings = ClusterSettings.of(job)
         task = {
@@ -96,8 +97,7 @@ class Databricks(SparkService):
             **self._cluster(settings),
         }
         request = {"run_name": job.name, "idempotency_token": job.request, "tasks": [task]}
-        with self._asked() as hook:
-            return str(hook.submit_run(request))
+        return str(self._client.submit_run(request))
 
     def _cluster(self, settings: ClusterSettings) -> dict[str, Any]:
         if (new := self.extras.new_cluster) is None:
@@ -107,12 +107,8 @@ class Databricks(SparkService):
         whole = new.model_copy(update={name: {**getattr(new, name), **values} for name, values in ours.items()})
         return {"new_cluster": whole.model_dump(exclude_defaults=True)}
 
-    def status(self, job_id: str) -> JobStatus:
-        try:
-            with self._asked() as hook:
-                run = hook.get_run(int(job_id))
-        except _Gone:
-            return JobStatus("NOT_FOUND", JobOutcome.LOST, reason="Databricks does not know it (any more)")
+    def _describe(self, job_id: str) -> JobStatus:
+        run = self._client.get_run(int(job_id))
         state, log = run["state"], str(run.get("run_page_url") or "")
         if state["life_cycle_state"] not in _ENDED:
             return JobStatus(state["life_cycle_state"], log=log)
@@ -123,31 +119,28 @@ class Databricks(SparkService):
 
     def _error_of(self, run: dict[str, Any]) -> str:
         """What a run says, of which its state tells only that there was something; empty if that cannot be had."""
-        with suppress(ConfigError), self._asked() as hook:
+        with suppress(ConfigError), self._errors():
             for task in run.get("tasks", ()):
-                return str(hook.get_run_output(task["run_id"]).get("error") or "").partition("\n")[0]
+                return str(self._client.get_run_output(task["run_id"]).get("error") or "").partition("\n")[0]
         return ""
 
-    def end(self, job_id: str) -> None:
-        try:
-            with self._asked() as hook:
-                hook.cancel_run(int(job_id))
-        except ConfigError:
-            if self.status(job_id).outcome is None:
-                raise
+    def _cancel(self, job_id: str) -> None:
+        self._client.cancel_run(int(job_id))
 
-    @contextmanager
-    def _asked(self) -> Iterator[DatabricksHook]:
-        """The provider's hook; its errors become ours."""
+    def _new_client(self) -> DatabricksHook:
         try:
             from airflow.providers.databricks.hooks.databricks import DatabricksHook
         except ImportError as error:
             raise missing_package(type(self)) from error
+        return DatabricksHook(self.extras.databricks_conn_id)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
         from airflow.providers.common.compat.sdk import AirflowException, AirflowNotFoundException
 
         conn_id = self.extras.databricks_conn_id
         try:
-            yield DatabricksHook(conn_id)
+            yield
         except AirflowNotFoundException as error:
             text = f"extra `databricks_conn_id`: there is no connection `{conn_id}`"
             raise ConfigError({"spark_conn_id": [text]}) from error
@@ -156,15 +149,10 @@ class Databricks(SparkService):
             # Not its cause: older providers name none.
             if (response := getattr(error.__context__, "response", None)) is None:
                 raise ClusterManagerUnavailableError(f"Databricks does not answer: {text}") from error
-            gone = response.status_code == 404 or _GONE.search(text)
-            refused = _Gone if gone else ConfigError
-            raise refused({"spark_conn_id": [f"Databricks refuses: {text}"]}) from error
+            gone = response.status_code == 404 or _GONE.search(text) is not None
+            raise RefusedRequestError(f"Databricks refuses: {text}", gone=gone) from error
         except ValueError as error:
             raise ConfigError({"spark_conn_id": [f"connection `{conn_id}`: {in_one_line(error)}"]}) from error
-
-
-class _Gone(ConfigError):
-    """There is no such run."""
 
 
 def _wrong_cluster(cluster: NewCluster | None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, missing_package
 from airflow_kconnect.hooks.services.google import GoogleExtras, GoogleService
 
-# Whoever waits for a job asks again, and says that it does.
+# A trigger that waits for the job repeats a request without an answer, and logs that it does.
 _ONCE: dict[str, Any] = {"retry": None, "timeout": 60}
 _NOT_IN_LABELS = re.compile(r"[^-_a-z0-9]")
 _OTHER_MASTERS = ("spark.yarn.", "spark.kubernetes.")
@@ -68,21 +68,21 @@ class _Dataproc(GoogleService):
     def _region(self) -> str:
         return self.address.split("/")[1]
 
-    def _client(self) -> Any:
+    def _new_client(self) -> Any:
         try:
             from google.cloud import dataproc_v1
         except ImportError as error:
             raise missing_package(type(self)) from error
         endpoint = self.extras.api_endpoint or f"{self._region}-dataproc.googleapis.com"
-        return self._new_client(dataproc_v1)(
+        return self._class_of_client(dataproc_v1)(
             credentials=self._credentials(),
             transport="rest",
             client_options={"api_endpoint": endpoint},
         )
 
     @abstractmethod
-    def _new_client(self, dataproc: Any) -> Any:
-        """The class of the client."""
+    def _class_of_client(self, dataproc: Any) -> Any:
+        """In Google's package."""
 
 
 class DataprocBatches(_Dataproc):
@@ -99,7 +99,7 @@ class DataprocBatches(_Dataproc):
         "CANCELLED": JobOutcome.KILLED,
     }
 
-    def _new_client(self, dataproc: Any) -> Any:
+    def _class_of_client(self, dataproc: Any) -> Any:
         return dataproc.BatchControllerClient
 
     @property
@@ -108,7 +108,7 @@ class DataprocBatches(_Dataproc):
 
     def _start(self, job: ServiceJob) -> str:
         batch_id = f"kconnect-{job.request}"
-        properties = {key: value for key, value in _properties(job).items() if not key.startswith(_OTHER_MASTERS)}
+        properties = {key: value for key, value in job.settings.items() if not key.startswith(_OTHER_MASTERS)}
         if safe_path := properties.get("spark.executorEnv.PYTHONSAFEPATH"):
             properties.setdefault("spark.dataproc.driverEnv.PYTHONSAFEPATH", safe_path)
         runtime = {"version": self.extras.runtime_version, "container_image": self.extras.container_image}
@@ -123,11 +123,11 @@ class DataprocBatches(_Dataproc):
             "environment_config": {"execution_config": execution},
         }
         request = {"parent": self._parent, "batch": batch, "batch_id": batch_id, "request_id": job.request}
-        self._client().create_batch(request=request, **_ONCE)
+        self._client.create_batch(request=request, **_ONCE)
         return batch_id
 
     def _describe(self, job_id: str) -> JobStatus:
-        batch = self._get(self._client(), job_id)
+        batch = self._get(job_id)
         state = batch.state.name
         log = (
             batch.runtime_info.output_uri
@@ -136,12 +136,10 @@ class DataprocBatches(_Dataproc):
         return JobStatus(state, self.outcomes.get(state), reason=batch.state_message, log=log)
 
     def _cancel(self, job_id: str) -> None:
-        client = self._client()
-        operation = self._get(client, job_id).operation
-        client.cancel_operation(request={"name": operation}, **_ONCE)
+        self._client.cancel_operation(request={"name": self._get(job_id).operation}, **_ONCE)
 
-    def _get(self, client: Any, job_id: str) -> Any:
-        return client.get_batch(request={"name": f"{self._parent}/batches/{job_id}"}, **_ONCE)
+    def _get(self, job_id: str) -> Any:
+        return self._client.get_batch(request={"name": f"{self._parent}/batches/{job_id}"}, **_ONCE)
 
 
 class DataprocCluster(_Dataproc):
@@ -156,7 +154,7 @@ class DataprocCluster(_Dataproc):
         "CANCELLED": JobOutcome.KILLED,
     }
 
-    def _new_client(self, dataproc: Any) -> Any:
+    def _class_of_client(self, dataproc: Any) -> Any:
         return dataproc.JobControllerClient
 
     @property
@@ -169,18 +167,18 @@ class DataprocCluster(_Dataproc):
             "reference": {"project_id": self._project, "job_id": job_id},
             "placement": {"cluster_name": self.address.split("/")[2]},
             "labels": _labels(job, self.extras.labels),
-            "pyspark_job": {**_application(job), "properties": _properties(job)},
+            "pyspark_job": {**_application(job), "properties": job.settings},
         }
-        self._client().submit_job(request={**self._place, "job": asked, "request_id": job.request}, **_ONCE)
+        self._client.submit_job(request={**self._place, "job": asked, "request_id": job.request}, **_ONCE)
         return job_id
 
     def _describe(self, job_id: str) -> JobStatus:
-        job = self._client().get_job(request={**self._place, "job_id": job_id}, **_ONCE)
+        job = self._client.get_job(request={**self._place, "job_id": job_id}, **_ONCE)
         state = job.status.state.name
         return JobStatus(state, self.outcomes.get(state), reason=job.status.details, log=job.driver_output_resource_uri)
 
     def _cancel(self, job_id: str) -> None:
-        self._client().cancel_job(request={**self._place, "job_id": job_id}, **_ONCE)
+        self._client.cancel_job(request={**self._place, "job_id": job_id}, **_ONCE)
 
 
 def _application(job: ServiceJob) -> dict[str, Any]:
@@ -192,10 +190,6 @@ def _application(job: ServiceJob) -> dict[str, Any]:
         "file_uris": list(job.files),
         "archive_uris": list(job.archives),
     }
-
-
-def _properties(job: ServiceJob) -> dict[str, str]:
-    return {"spark.app.name": job.name, **job.conf}
 
 
 def _labels(job: ServiceJob, labels: dict[str, str]) -> dict[str, str]:

@@ -7,13 +7,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.asked import RefusedError
+from airflow_kconnect.hooks.services.asked import RefusedRequestError
 from airflow_kconnect.hooks.services.aws import AwsExtras, AwsService
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob
 
-_CLUSTER = re.compile(r"j-[0-9A-Z]+")
 _OUTCOMES = {
     "COMPLETED": JobOutcome.SUCCEEDED,
     "FAILED": JobOutcome.FAILED,
@@ -40,14 +38,12 @@ class Emr(AwsService):
     scheme: ClassVar[str] = "emr"
     title: ClassVar[str] = "EMR"
     hook_class: ClassVar[str] = "EmrHook"
+    form: ClassVar[re.Pattern[str]] = re.compile(r"j-[0-9A-Z]+")
+    named: ClassVar[str] = "cluster"
+    example: ClassVar[str] = "j-2AXXXXXXGAPLF"
     unknown: ClassVar[str] = "InvalidRequestException"
     extras_class: ClassVar[type[ServiceExtras]] = EmrExtras
     extras: EmrExtras
-
-    def check(self) -> None:
-        if not _CLUSTER.fullmatch(self.address):
-            text = f"names no cluster of EMR: emr://{self.address}, expected its id, such as emr://j-2AXXXXXXGAPLF"
-            raise ConfigError({"spark_conn_id": [text]})
 
     def _start(self, job: ServiceJob) -> str:
         from botocore.config import Config
@@ -69,7 +65,7 @@ class Emr(AwsService):
         return str(answer["StepIds"][0])
 
     def _describe(self, job_id: str) -> JobStatus:
-        status = self._hook().conn.describe_step(ClusterId=self.address, StepId=job_id)["Step"]["Status"]
+        status = self._client.describe_step(ClusterId=self.address, StepId=job_id)["Step"]["Status"]
         state, failure = str(status["State"]), status.get("FailureDetails", {})
         changed = status.get("StateChangeReason", {}).get("Message")
         reason = ": ".join(text for text in (failure.get("Reason"), failure.get("Message")) if text) or changed or ""
@@ -78,9 +74,9 @@ class Emr(AwsService):
 
     def _cancel(self, job_id: str) -> None:
         # An interrupt would reach command-runner.jar, not the driver that it has started.
-        answer = self._hook().conn.cancel_steps(
+        answer = self._client.cancel_steps(
             ClusterId=self.address, StepIds=[job_id], StepCancellationOption="TERMINATE_PROCESS"
         )
         for told in answer.get("CancelStepsInfoList", ()):
             if told["Status"] == "FAILED":
-                raise RefusedError(f"{self.title} refuses: {told.get('Reason')}")
+                raise RefusedRequestError(f"{self.title} refuses: {told.get('Reason')}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.aws import AwsService, JobRunExtras
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob
 
-_VIRTUAL_CLUSTER = re.compile(r"[0-9a-z]+")
 _NOT_IN_NAMES = re.compile(r"[^-./#\w]", re.ASCII)
 _OUTCOMES = {"COMPLETED": JobOutcome.SUCCEEDED, "FAILED": JobOutcome.FAILED, "CANCELLED": JobOutcome.KILLED}
 
@@ -30,17 +28,14 @@ class EmrOnEks(AwsService):
     scheme: ClassVar[str] = "emr-eks"
     title: ClassVar[str] = "EMR on EKS"
     hook_class: ClassVar[str] = "EmrContainerHook"
+    form: ClassVar[re.Pattern[str]] = re.compile(r"[0-9a-z]+")
+    named: ClassVar[str] = "virtual cluster"
     extras_class: ClassVar[type[ServiceExtras]] = EmrOnEksExtras
     extras: EmrOnEksExtras
 
-    def check(self) -> None:
-        if not _VIRTUAL_CLUSTER.fullmatch(self.address):
-            text = f"names no virtual cluster of EMR on EKS: emr-eks://{self.address}, expected its id"
-            raise ConfigError({"spark_conn_id": [text]})
-
     def _start(self, job: ServiceJob) -> str:
         submit = {"entryPoint": job.application, "entryPointArguments": list(job.arguments)}
-        answer = self._hook().conn.start_job_run(
+        answer = self._client.start_job_run(
             virtualClusterId=self.address,
             clientToken=job.request,
             executionRoleArn=self.extras.execution_role_arn,
@@ -53,13 +48,13 @@ class EmrOnEks(AwsService):
         return str(answer["id"])
 
     def _describe(self, job_id: str) -> JobStatus:
-        run = self._hook().conn.describe_job_run(virtualClusterId=self.address, id=job_id)["jobRun"]
+        run = self._client.describe_job_run(virtualClusterId=self.address, id=job_id)["jobRun"]
         state = str(run["state"])
         reason = ": ".join(str(run[key]) for key in ("failureReason", "stateDetails") if run.get(key))
         return JobStatus(state, _OUTCOMES.get(state), reason=reason, log=self._log(job_id))
 
     def _cancel(self, job_id: str) -> None:
-        self._hook().conn.cancel_job_run(virtualClusterId=self.address, id=job_id)
+        self._client.cancel_job_run(virtualClusterId=self.address, id=job_id)
 
     def _log(self, job_id: str) -> str:
         command = "aws emr-containers describe-job-run"

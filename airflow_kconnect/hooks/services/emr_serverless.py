@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.aws import AwsService, JobRunExtras
 from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob
 
-_APPLICATION = re.compile(r"[0-9a-z]+")
 _OUTCOMES = {"SUCCESS": JobOutcome.SUCCEEDED, "FAILED": JobOutcome.FAILED, "CANCELLED": JobOutcome.KILLED}
 _DRIVER_ENVIRONMENT = "spark.emr-serverless.driverEnv."
 
@@ -21,20 +19,17 @@ class EmrServerless(AwsService):
     scheme: ClassVar[str] = "emr-serverless"
     title: ClassVar[str] = "EMR Serverless"
     hook_class: ClassVar[str] = "EmrServerlessHook"
+    form: ClassVar[re.Pattern[str]] = re.compile(r"[0-9a-z]+")
+    named: ClassVar[str] = "application"
     extras_class: ClassVar[type[ServiceExtras]] = JobRunExtras
     extras: JobRunExtras
-
-    def check(self) -> None:
-        if not _APPLICATION.fullmatch(self.address):
-            text = f"names no application of EMR Serverless: emr-serverless://{self.address}, expected its id"
-            raise ConfigError({"spark_conn_id": [text]})
 
     def _start(self, job: ServiceJob) -> str:
         properties = job.properties()
         if "spark.executorEnv.PYTHONSAFEPATH" in properties:
             properties.setdefault(f"{_DRIVER_ENVIRONMENT}PYTHONSAFEPATH", "1")
         submit = {"entryPoint": job.application, "entryPointArguments": list(job.arguments)}
-        answer = self._hook().conn.start_job_run(
+        answer = self._client.start_job_run(
             applicationId=self.address,
             clientToken=job.request,
             executionRoleArn=self.extras.execution_role_arn,
@@ -46,12 +41,12 @@ class EmrServerless(AwsService):
         return str(answer["jobRunId"])
 
     def _describe(self, job_id: str) -> JobStatus:
-        run = self._hook().conn.get_job_run(applicationId=self.address, jobRunId=job_id)["jobRun"]
+        run = self._client.get_job_run(applicationId=self.address, jobRunId=job_id)["jobRun"]
         state = str(run["state"])
         return JobStatus(state, _OUTCOMES.get(state), reason=str(run.get("stateDetails") or ""), log=self._log(job_id))
 
     def _cancel(self, job_id: str) -> None:
-        self._hook().conn.cancel_job_run(applicationId=self.address, jobRunId=job_id)
+        self._client.cancel_job_run(applicationId=self.address, jobRunId=job_id)
 
     def _log(self, job_id: str) -> str:
         command = "aws emr-serverless get-dashboard-for-job-run"

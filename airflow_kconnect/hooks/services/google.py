@@ -14,7 +14,7 @@ from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.hooks.cloud_stores import check_google
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError
 from airflow_kconnect.hooks.fields import Fields, Problem
-from airflow_kconnect.hooks.services.asked import AskedService, RefusedError
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
 from airflow_kconnect.hooks.services.base import ServiceExtras, missing_package
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -72,7 +72,7 @@ class GoogleService(AskedService):
             raise self._unavailable(error) from error
         except api.GoogleAPICallError as error:
             gone = isinstance(error, api.NotFound)
-            raise RefusedError(f"{self.title} refuses: {in_one_line(error)}", gone=gone) from error
+            raise RefusedRequestError(f"{self.title} refuses: {in_one_line(error)}", gone=gone) from error
         except login.GoogleAuthError as error:
             if error.retryable:
                 raise self._unavailable(error) from error

@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
-from airflow_kconnect.connect.run import EVENT_PREFIX, printable
+from airflow_kconnect.connect.printable import printable
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
-from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, SparkService, missing_package
+from airflow_kconnect.hooks.services.asked import AskedService, RefusedRequestError
+from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, missing_package
+from airflow_kconnect.runs.events import EVENT_PREFIX
 
 _CONN_ID = re.compile(r"[\w.-]+")
 _OUTCOMES = {
@@ -45,7 +47,7 @@ class LivyExtras(ServiceExtras):
     queue: str | None = None
 
 
-class Livy(SparkService):
+class Livy(AskedService):
     """A server of Apache Livy: host ``livy://<id of Airflow's connection to it>``, of type ``livy``."""
 
     scheme: ClassVar[str] = "livy"
@@ -59,9 +61,8 @@ class Livy(SparkService):
             text = f"livy://{self.address}: expected the id of an Airflow connection to Livy, like livy://livy_default"
             raise _wrong(text)
 
-    def start(self, job: ServiceJob) -> str:
-        hook = self._hook()
-        body = hook.build_post_batch_body(
+    def _start(self, job: ServiceJob) -> str:
+        body = self._client.build_post_batch_body(
             file=job.application,
             args=job.arguments,
             py_files=list(job.py_files),
@@ -74,29 +75,24 @@ class Livy(SparkService):
             proxy_user=self.extras.run_as,
             queue=self.extras.queue,
         )
-        return str(self._answer(hook, "id", "POST", "/batches", json.dumps(body))["id"])
+        return str(self._answer("id", "POST", "/batches", json.dumps(body))["id"])
 
-    def status(self, job_id: str) -> JobStatus:
-        hook = self._hook()
-        try:
-            batch = self._answer(hook, "state", "GET", f"/batches/{job_id}")
-        except _Gone:
-            return JobStatus("NOT_FOUND", JobOutcome.LOST, reason="Livy does not know it (any more)")
+    def _describe(self, job_id: str) -> JobStatus:
+        batch = self._answer("state", "GET", f"/batches/{job_id}")
         state = str(batch["state"])
         outcome = _OUTCOMES.get(state)
         reason = _last_line(batch.get("log") or ()) if outcome is JobOutcome.FAILED else ""
         log = (batch.get("appInfo") or {}).get("driverLogUrl")
-        page = f"{hook.base_url}{hook.endpoint_prefix}/ui/batch/{job_id}/log"
+        page = f"{self._client.base_url}{self._client.endpoint_prefix}/ui/batch/{job_id}/log"
         return JobStatus(state, outcome, reason=reason, log=str(log or page))
 
-    def end(self, job_id: str) -> None:
+    def _cancel(self, job_id: str) -> None:
         # With a batch Livy deletes its log: what has ended is left to it.
         if self.status(job_id).outcome is None:
-            with suppress(_Gone):
-                self._answer(self._hook(), "msg", "DELETE", f"/batches/{job_id}")
+            with suppress(RefusedRequestError):  # it is gone by now
+                self._answer("msg", "DELETE", f"/batches/{job_id}")
 
-    def _hook(self) -> Any:
-        """The provider's hook. :raises ConfigError: a package or the connection is missing."""
+    def _new_client(self) -> Any:
         try:
             from airflow.providers.apache.livy.hooks.livy import LivyHook
         except ImportError as error:
@@ -116,10 +112,11 @@ class Livy(SparkService):
             endpoint_prefix=self.extras.endpoint_prefix,
         )
 
-    def _answer(self, hook: Any, wanted: str, method: str, endpoint: str, data: str | None = None) -> dict[str, Any]:
+    def _answer(self, wanted: str, method: str, endpoint: str, data: str | None = None) -> dict[str, Any]:
         """What Livy answers to a request, with the member that is wanted; errors become ours."""
         from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema, RequestException
 
+        hook = self._client
         try:
             response = hook.run_method(f"{hook.endpoint_prefix}{endpoint}", method, data, hook.extra_headers)
             content = response.json() if "json" in response.headers.get("Content-Type", "") else None
@@ -130,7 +127,7 @@ class Livy(SparkService):
             raise ClusterManagerUnavailableError(f"Livy does not answer: {in_one_line(error)}") from error
         said = f"{response.status_code} {response.reason}: {_message(content)}".removesuffix(": ")
         if response.status_code == 404:
-            raise _Gone({"spark_conn_id": [f"Livy does not have what was asked for: {said}"]})
+            raise RefusedRequestError(f"Livy does not have what was asked for: {said}", gone=True)
         if response.status_code in (401, 403):
             raise _wrong(f"Livy refuses the login of the connection `{self.address}`: {said}")
         if 400 <= response.status_code < 500 and response.status_code != 429 and _TOO_MANY not in said:
@@ -163,7 +160,3 @@ def _last_line(log: Any) -> str:
     """Of spark-submit's output, or of YARN's diagnostics."""
     lines = (str(line).strip() for line in reversed(log))
     return next((printable(line) for line in lines if line and not line.startswith(_NO_REASONS)), "")
-
-
-class _Gone(ConfigError):
-    """There is no such batch, or nothing of Livy at that address."""

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from pathlib import Path
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.mailbox import END, RUN_SPEC
 from airflow_kconnect.hooks.worker import configurations
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.keys import CONNECTION, define_store_keys
 from airflow_kconnect.places.local import LocalPlace
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.runs.mailbox import END, RUN_SPEC
 
 STAGING, STAGING_CONNECTION = "staging", "staging_conn_id"
 """Extras of a Spark connection: the folder, and the Airflow connection with the worker's login to it."""
 
 _LIBRARY, _RUNS = "library", "runs"
+_BLOCK = 8 * 1024 * 1024
 _LEFT_MS = 24 * 3600 * 1000
 """After which what a killed worker has left is removed."""
 
@@ -53,7 +55,8 @@ class Staging:
 
     def library(self, file: Path) -> str:
         """The address of a file of this machine for jobs, put there if it is not there yet."""
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:32]
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
         name = f"{_LIBRARY}/{digest}/{file.name}"
         if self._place.find(name) is None:
             self._put(name, file)
@@ -89,7 +92,8 @@ class Staging:
     def _put(self, name: str, file: Path) -> None:
         staging = self._place.stage(name)
         try:
-            staging.write(file.read_bytes())
+            with file.open("rb") as content:
+                shutil.copyfileobj(content, staging, _BLOCK)
             staged = staging.finish()
         except BaseException:
             staging.abort()

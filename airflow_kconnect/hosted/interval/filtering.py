@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.hosted.java.gateway import HostGateway
+from airflow_kconnect.hosted.jvm.gateway import HostGateway
 
 CLASS = "airflow_kconnect.OffsetFilter"
 """The interceptor."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.client_keys import SHARED_PREFIXES
-from airflow_kconnect.connect.worker.override_policy import HARMLESS
+from airflow_kconnect.worker_config.client_keys import SHARED_PREFIXES
+from airflow_kconnect.worker_config.override_policy import HARMLESS
 
 _PREFIX = "schema.history.internal"
 _SERVERS = f"{_PREFIX}.kafka.bootstrap.servers"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
-from airflow_kconnect.connect.hosting.password_keys import note, was_asked
-from airflow_kconnect.hosted.java.gateway import HostGateway
+from airflow_kconnect.hosted.jvm.gateway import HostGateway
 from airflow_kconnect.hosted.worker.internal_rest import InternalRest
+from airflow_kconnect.hosting.password_keys import note, was_asked
 
 _REST_URL = "http://127.0.0.1:0/"  # of no server; other workers would forward requests to it
 _ASK_S = 90

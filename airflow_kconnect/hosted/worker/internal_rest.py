@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_kconnect.hosted.java.gateway import HostGateway
+from airflow_kconnect.hosted.jvm.gateway import HostGateway
 
 _NAMESPACE = ("kconnect", "hosted")
 

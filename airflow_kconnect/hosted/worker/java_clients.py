@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.client_keys import CLIENTS, SHARED_PREFIXES, worker_client_keys
-from airflow_kconnect.connect.worker.oauth_keys import OAUTHBEARER, mechanism_of
 from airflow_kconnect.hosted.worker.run_tokens import login_keys
+from airflow_kconnect.worker_config.client_keys import CLIENTS, SHARED_PREFIXES, worker_client_keys
+from airflow_kconnect.worker_config.oauth_keys import OAUTHBEARER, mechanism_of
 
 _MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.hosted.java.gateway import HostGateway
+from airflow_kconnect.hosted.jvm.gateway import HostGateway
 
 Read = Callable[..., Mapping[str, Mapping[str, Any]]]
 """From a pattern of MBean names to the attributes of each that matches; further arguments name the attributes that are

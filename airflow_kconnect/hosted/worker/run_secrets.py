@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 
-from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
+from airflow_kconnect.hosted.jvm.gateway import HostGateway, JavaEnded
 
 CLASS = "airflow_kconnect.RunSecrets"
 """The config provider that has them."""

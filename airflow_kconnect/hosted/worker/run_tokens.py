@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from airflow_kconnect.connect.token_provider import Token
-from airflow_kconnect.hosted.java.gateway import HostGateway, JavaEnded
+from airflow_kconnect.hosted.jvm.gateway import HostGateway, JavaEnded
 from airflow_kconnect.kafka.logins.callback import TokenCallback, token_callback
 
 CLASS = "airflow_kconnect.RunTokens"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from airflow_kconnect.connect.validation.topic_rules import KAFKA_TOPICS
-from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
+from airflow_kconnect.validation.topic_rules import KAFKA_TOPICS
+from airflow_kconnect.worker_config.keys import WorkerConfig, internal_topics_of
 
 _CLASS = "airflow_kconnect.TopicGuard"
 

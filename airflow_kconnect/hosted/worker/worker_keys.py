@@ -6,14 +6,14 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 
-from airflow_kconnect.connect.hosting.keys import java_props
-from airflow_kconnect.connect.secret_keys import is_secret
-from airflow_kconnect.connect.variables.resolver import OWN_PROVIDER, java_providers
-from airflow_kconnect.connect.variables.syntax import variables_in
-from airflow_kconnect.connect.worker.keys import WorkerConfig
-from airflow_kconnect.connect.worker.override_policy import ALLOWLIST, POLICY
 from airflow_kconnect.hosted.worker import run_secrets
 from airflow_kconnect.hosted.worker.java_clients import is_librdkafkas, java_client_keys
+from airflow_kconnect.hosting.keys import java_props
+from airflow_kconnect.variables.resolver import OWN_PROVIDER, java_providers
+from airflow_kconnect.variables.secret_keys import is_secret
+from airflow_kconnect.variables.syntax import variables_in
+from airflow_kconnect.worker_config.keys import WorkerConfig
+from airflow_kconnect.worker_config.override_policy import ALLOWLIST, POLICY
 
 # What the run decides itself.
 _NOT_PASSED = (

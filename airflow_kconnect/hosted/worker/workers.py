@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.hosted.control import SILENCE_S, Line
-from airflow_kconnect.hosted.java.gateway import HostGateway
-from airflow_kconnect.hosted.java.threads import TaskThreads
+from airflow_kconnect.hosted.jvm.gateway import HostGateway
+from airflow_kconnect.hosted.jvm.threads import TaskThreads
 from airflow_kconnect.hosted.worker import metrics
 from airflow_kconnect.hosted.worker.herder import ConnectHerder
 from airflow_kconnect.hosted.worker.metrics import Counts, MBeans

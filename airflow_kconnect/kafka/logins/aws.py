@@ -15,8 +15,8 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.worker.oauth_keys import AWS, PREFIX, PROVIDER
 from airflow_kconnect.credentials.aws import AwsLogin, aws_session, safe_text, unreachable
+from airflow_kconnect.worker_config.oauth_keys import AWS, PREFIX, PROVIDER
 
 _LIFE_S = 900
 """What MSK accepts at most."""

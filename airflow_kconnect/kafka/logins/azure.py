@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.worker.oauth_keys import AZURE, PROVIDER
+from airflow_kconnect.worker_config.oauth_keys import AZURE, PROVIDER
 
 _APPLICATION = ("tenant.id", "client.id", "client.secret")
 _OF_ENVIRONMENT = {

@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.worker.oauth_keys import OWN, PREFIX, PROVIDER, installed, options_of
+from airflow_kconnect.worker_config.oauth_keys import OWN, PREFIX, PROVIDER, installed, options_of
 
 _CLIENT = "2.13"
 """confluent-kafka calls back without being polled since then: requests of admin clients waited forever before."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.connect.worker.oauth_keys import GCP, PROVIDER
+from airflow_kconnect.worker_config.oauth_keys import GCP, PROVIDER
 
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 _HEADER = {"typ": "JWT", "alg": "GOOG_OAUTH2_TOKEN"}

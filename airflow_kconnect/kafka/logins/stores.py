@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from airflow_kconnect.connect.worker.client_keys import store_type
 from airflow_kconnect.credentials.java_stores import JKS, PKCS12, Store
+from airflow_kconnect.worker_config.client_keys import store_type
 
 
 def from_stores(java: Mapping[str, str], prefix: str = "") -> dict[str, str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.group import MemberEnd
 from airflow_kconnect.operators.groups.outcome import in_short, masked_end
+from airflow_kconnect.runs.group import MemberEnd
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -13,10 +13,6 @@ from airflow.sdk import Param
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.group import MemberEnd, check_group, name_of, predecessors
-from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.validation.before_variables import worker_without_references
 from airflow_kconnect.control.kinds import kind
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.worker import Configurations, RegisteredConfigs, TaskWorker
@@ -24,10 +20,14 @@ from airflow_kconnect.operators.groups.outcome import masked_end
 from airflow_kconnect.operators.intervals import RunMode
 from airflow_kconnect.operators.jobs import run_id_of, spec_of
 from airflow_kconnect.operators.reports.moved import DEAD_LETTER_TOPIC
+from airflow_kconnect.runs.group import MemberEnd, check_group, name_of, predecessors
+from airflow_kconnect.runs.replays import check_replay
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.folder import connector_files
 from airflow_kconnect.submit.group import checked_group, failed, not_started
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 from airflow_kconnect.submit.statuses import show_failures
+from airflow_kconnect.validation.before_variables import worker_without_references
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -9,10 +9,10 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowException
 
-from airflow_kconnect.connect.group import MemberEnd
-from airflow_kconnect.connect.run_end import is_idle
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError, connector_error
 from airflow_kconnect.hooks.masking import masked
+from airflow_kconnect.runs.end import is_idle
+from airflow_kconnect.runs.group import MemberEnd
 from airflow_kconnect.submit.group import HEADER, end_rows, problem_of, table_lines
 
 # Airflow keeps what tasks return in its database, and pages show it.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow.providers.common.compat.sdk import AirflowException, AirflowSkipException
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.group import MemberEnd
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError, connector_error
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.rendering import RendersConnectors
@@ -25,6 +24,7 @@ from airflow_kconnect.operators.reports.events import add_group_facts, add_topic
 from airflow_kconnect.operators.reports.failures import leave_failures
 from airflow_kconnect.operators.reports.lineage import group_lineage
 from airflow_kconnect.operators.reports.telling import TellsOfRuns, put
+from airflow_kconnect.runs.group import MemberEnd
 from airflow_kconnect.submit.registered import Connector
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from typing import Any
 from airflow.sdk import DAG, Asset, Param, get_parsing_context
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
-from airflow_kconnect.connect.validation.dag_keys import SCHEDULE, TAGS
 from airflow_kconnect.operators.group import KafkaConnectorGroupOperator
 from airflow_kconnect.operators.groups.members import group_params
 from airflow_kconnect.operators.intervals import run_params
@@ -35,6 +34,7 @@ from airflow_kconnect.operators.registered.snapshot import Snapshot, SnapshotFil
 from airflow_kconnect.operators.reports.assets import asset_server, connector_alias, topic_inlets
 from airflow_kconnect.submit.dag_ids import TASK_ID, dag_id_of, group_dag_id_of
 from airflow_kconnect.submit.registered import RegisteredConnector
+from airflow_kconnect.validation.dag_keys import SCHEDULE, TAGS
 
 log = logging.getLogger(__name__)
 

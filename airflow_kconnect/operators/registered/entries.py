@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.control.secrets import HIDDEN, shown
+from airflow_kconnect.validation.before_variables import inspect_without_references
 
 
 @dataclass(frozen=True)

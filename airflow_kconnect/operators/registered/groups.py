@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from airflow_kconnect.connect.validation.dag_keys import (
+from airflow_kconnect.operators.registered.entries import Entry
+from airflow_kconnect.operators.registered.settings import values_of
+from airflow_kconnect.validation.dag_keys import (
     GROUP_NAME,
     OWNER,
     POOL,
@@ -19,8 +21,6 @@ from airflow_kconnect.connect.validation.dag_keys import (
     TAGS,
     group_of,
 )
-from airflow_kconnect.operators.registered.entries import Entry
-from airflow_kconnect.operators.registered.settings import values_of
 
 _AGREED = (SCHEDULE, RETRIES, RETRY_DELAY_MS, POOL, POOL_SLOTS, OWNER)
 _MOST_NAMED = 3

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.hooks.worker import configurations
 from airflow_kconnect.operators.registered.entries import Entry, broken_entry, entry_of
 from airflow_kconnect.submit.folder import connector_files
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import read_registered
+from airflow_kconnect.variables.secret_keys import is_secret_key
 
 log = logging.getLogger(__name__)
 

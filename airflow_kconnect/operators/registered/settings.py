@@ -9,8 +9,8 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation import dag_keys
-from airflow_kconnect.connect.validation.dag_keys import define_dag_keys, interval_of, schedule_problem
+from airflow_kconnect.validation import dag_keys
+from airflow_kconnect.validation.dag_keys import define_dag_keys, interval_of, schedule_problem
 
 try:
     from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable

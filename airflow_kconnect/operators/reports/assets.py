@@ -9,12 +9,12 @@ from urllib.parse import quote
 from airflow.sdk import Asset, AssetAlias
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
-from airflow_kconnect.connect.sink_topics import named_topics
-from airflow_kconnect.connect.validation.topic_rules import check_topic_name
+from airflow_kconnect.kafka.sink_topics import named_topics
 from airflow_kconnect.operators.reports.moved import kafka_namespace
+from airflow_kconnect.plugins.registry import CONNECTORS, registry
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
+from airflow_kconnect.validation.topic_rules import check_topic_name
 
 _UNKNOWN_YET = ("{{", "{%", "${")
 """Prefixes of templates and variables: their values are not known when a DAG is parsed."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset, AssetAlias
 
-from airflow_kconnect.connect.moments import moment_of
 from airflow_kconnect.operators.reports.assets import topic_asset
+from airflow_kconnect.runs.moments import moment_of
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.connector.datasets import Dataset
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
-from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.kafka.sink_topics import named_topics
+from airflow_kconnect.plugins.registry import CONNECTORS, registry
 
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.report_facts import report_lines
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.hooks.masking import masked
@@ -19,6 +18,7 @@ from airflow_kconnect.operators.reports.events import add_outlet_facts, add_topi
 from airflow_kconnect.operators.reports.failures import leave_failure
 from airflow_kconnect.operators.reports.lineage import lineage_of
 from airflow_kconnect.operators.reports.telling import TRACKING_URL, TellsOfRuns, put
+from airflow_kconnect.runs.report_facts import report_lines
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage

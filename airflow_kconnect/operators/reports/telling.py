@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from airflow_kconnect.connect.run_warnings import Kind
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.operators.jobs import ConnectorJobOperator
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
@@ -13,6 +12,7 @@ from airflow_kconnect.operators.reports.assets import asset_server
 from airflow_kconnect.operators.reports.metrics import report_metrics
 from airflow_kconnect.operators.reports.moved import DEAD_LETTER_TOPIC
 from airflow_kconnect.operators.reports.notifications import Callbacks, as_list, call, dead_letters, lag
+from airflow_kconnect.runs.warnings import Kind
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

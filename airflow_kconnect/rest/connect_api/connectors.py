@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.datastructures import URL
 
-from airflow_kconnect.connect.validation.dag_keys import group_of
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, create_request
@@ -19,6 +18,7 @@ from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
 from airflow_kconnect.submit.dag_ids import group_dag_id_of
+from airflow_kconnect.validation.dag_keys import group_of
 
 # What Connect leaves as it is.
 _IN_PATHS = "/!$&'()*+,;=:@~"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from airflow_kconnect.control.plugins import catalogue
+from airflow_kconnect.control.classes import catalogue
 from airflow_kconnect.rest.access import AnyReader, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.negotiation import java_flag

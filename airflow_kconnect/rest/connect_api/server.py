@@ -11,9 +11,9 @@ from fastapi.responses import JSONResponse
 
 from airflow_kconnect import __version__
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.plugins import CONNECT_VERSION
 from airflow_kconnect.control import loggers
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.plugins.registry import CONNECT_VERSION
 from airflow_kconnect.rest.access import Access, AnyReader
 from airflow_kconnect.rest.bodies import JsonBody
 from airflow_kconnect.rest.errors import RestError

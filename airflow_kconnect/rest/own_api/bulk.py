@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from airflow_kconnect.control import bulk
+from airflow_kconnect.control.overview.watch import Watch, not_registered
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.watching.watch import Watch, not_registered
 from airflow_kconnect.rest.access import Access, Caller
 from airflow_kconnect.rest.bodies import JsonBody, validated
 from airflow_kconnect.rest.errors import RestError

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.control import validation
+from airflow_kconnect.control.overview import parts
 from airflow_kconnect.control.previews import reads_source, unread_source
 from airflow_kconnect.control.replays import can_replay
-from airflow_kconnect.control.watching import parts
+from airflow_kconnect.hosting.inspection import looks_hosted
 from airflow_kconnect.rest.access import Access, Writing, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.own_api.seeing import check_records_seen, check_seen, visible

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from fastapi import APIRouter
 
 from airflow_kconnect.control import checks, secrets
-from airflow_kconnect.control.plugins import catalogue, forms
+from airflow_kconnect.control.classes import catalogue, forms
 from airflow_kconnect.rest.access import Access, AnyReader, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.serving import Plane

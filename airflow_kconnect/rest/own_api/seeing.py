@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.control.watching.known import Known
-from airflow_kconnect.control.watching.watch import Seen, Watch
+from airflow_kconnect.control.overview.known import Known
+from airflow_kconnect.control.overview.watch import Seen, Watch
 from airflow_kconnect.rest.access import Caller
 from airflow_kconnect.rest.errors import RestError
 

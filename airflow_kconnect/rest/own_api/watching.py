@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends
 
-from airflow_kconnect.control.watching.watch import Watch, watch_of
+from airflow_kconnect.control.overview.watch import Watch, watch_of
 from airflow_kconnect.rest.serving import Plane
 
 

@@ -10,14 +10,14 @@ from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import MESSAGE, stage_prefix
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, ExpectedObjects, RecordFrame, Union
-from airflow_kconnect.connect.java.json_reading import NOT_JSON
-from airflow_kconnect.connect.shortcuts import is_overridden
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
 from airflow_kconnect.converters.id_header import IdHeader, expect_ids, id_header_of, named
 from airflow_kconnect.converters.types import SCHEMAS_MAX
+from airflow_kconnect.java_text.json_reading import NOT_JSON
 from airflow_kconnect.kafka.headers import Headers
 from airflow_kconnect.runtime.conversion.schema_ids import named_column, unknown_column
 from airflow_kconnect.runtime.dead_letters import REPLAYED_OFFSET
+from airflow_kconnect.runtime.shortcuts import is_overridden
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.hosting.inspection import class_version
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, failing
+from airflow_kconnect.hosting.inspection import class_version
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, OpenTransactionError
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
+from airflow_kconnect.runs.warnings import FAIL_ON_WARNING, failing
 from airflow_kconnect.runtime.group.idle_sinks import Candidate, SinksSeen, candidates, idle_sink_report
 from airflow_kconnect.runtime.group.idle_sources import by_offset_topic, idle_source_report
 from airflow_kconnect.runtime.group.member import Member

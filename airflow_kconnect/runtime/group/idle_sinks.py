@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.hosting.keys import hosted_group
-from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_end import lag_of
-from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
-from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.known import iceberg
+from airflow_kconnect.hosting.keys import hosted_group
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
+from airflow_kconnect.kafka.sink_topics import chosen_topics, sink_group
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runs.end import lag_of
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.stores.offset_topic.sink_records import SinkRecords
 from airflow_kconnect.stores.sink_positions import marked_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig, internal_topics_of
 
 # A run commits its positions whatever there is to read, since brokers forget offsets that were not committed for long,
 # by default for a week. So a connector is run if that was some hours ago.
@@ -167,7 +167,7 @@ def idle_sink_report(sink: Candidate, offsets: Mapping[TopicPartition, int]) -> 
     config, hosted = sink.member.config, sink.member.config.hosted
     guarantee, notes = "at_least_once", {}
     if hosted is not None:
-        from airflow_kconnect.runtime.hosted.outcome import Outcome
+        from airflow_kconnect.runtime.java_connector.outcome import Outcome
 
         notes = Outcome(over="caught up").notes(hosted.version)
     else:

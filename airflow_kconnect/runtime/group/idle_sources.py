@@ -13,9 +13,9 @@ from airflow_kconnect.connect.connector.source import (
     SourcePlan,
 )
 from airflow_kconnect.connect.errors import InternalError
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_end import left_by_plan, waiting
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runs.end import left_by_plan, waiting
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.stores.offset_topic.view import OffsetView

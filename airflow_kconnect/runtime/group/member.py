@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.runs.spec import RunSpec
+from airflow_kconnect.validation.connector import ValidatedConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, named
-from airflow_kconnect.connect.group import GroupSpec, MemberEnd, name_of, predecessors, priority_of
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.runs.group import GroupSpec, MemberEnd, name_of, predecessors, priority_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.group.shared_spark import SharedSpark, weight_of
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.memory import give_memory_back, use_few_arenas

@@ -9,7 +9,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.plugin_files import carrying
+from airflow_kconnect.plugins.files import carrying
 
 _NAME = "kconnect_cloudpickle"
 

@@ -17,7 +17,7 @@ from signal import Signals
 from typing import Any
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.run import SPARK_OPTIONS
+from airflow_kconnect.runs.spec import SPARK_OPTIONS
 from airflow_kconnect.runtime.process.early_workers import start_early
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions="

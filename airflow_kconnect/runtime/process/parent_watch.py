@@ -15,7 +15,7 @@ import time
 
 import psutil
 
-from airflow_kconnect.connect.run import SUBMITTER
+from airflow_kconnect.runs.spec import SUBMITTER
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15

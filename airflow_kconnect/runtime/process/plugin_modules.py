@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.plugins.registry import registry
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -18,7 +18,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.runs.events import event_line
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Voice:
 
 _of_process = Voice()
 _ENDS = ("report", "error", "preview")
-_ends: list[str] = []
+_keepers: list[Callable[[str], object]] = []
 _voice: ContextVar[Voice] = ContextVar("kconnect-voice", default=_of_process)
 _printing = threading.Lock()
 
@@ -69,8 +69,8 @@ def emit(event: str, **facts: object) -> None:
         facts = {"connector": voice.connector, **facts}
     line = event_line(event, token=voice.token, **facts) + "\n"
     with _printing:
-        if event in _ENDS:
-            _ends.append(line)
+        for keep in _keepers if event in _ENDS else ():
+            keep(line)
         sys.stdout.write(line)
         sys.stdout.flush()
     if event == "progress":
@@ -78,10 +78,14 @@ def emit(event: str, **facts: object) -> None:
             listener(facts)
 
 
-def ends_told() -> str:
-    """The lines of the events with which runs of this process have ended so far."""
-    with _printing:
-        return "".join(_ends)
+@contextmanager
+def ends_kept(keep: Callable[[str], object]) -> Iterator[None]:
+    """Within the block `keep` is called with the line of each event with which a run of this process ends."""
+    _keepers.append(keep)
+    try:
+        yield
+    finally:
+        _keepers.remove(keep)
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_master import is_local
+from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.early_workers import DAEMON
 from airflow_kconnect.runtime.process.extensions import session_without_mllib

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.closures import load, pickled
 from airflow_kconnect.runtime.process.split_output import SplitOutput

@@ -18,7 +18,7 @@ from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, named
 from airflow_kconnect.connect.record import SinkRecord
-from airflow_kconnect.connect.retries import NO_RETRIES, Retries
+from airflow_kconnect.runtime.retries import NO_RETRIES, Retries
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
 log = logging.getLogger("kconnect.sink")

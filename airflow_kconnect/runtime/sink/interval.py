@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.written_ranges import by_topic
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.runtime.sink.plan import OffsetRange, interval_ranges, written_ranges
+from airflow_kconnect.runtime.written_ranges import by_topic
 
 
 def ranges_left(

@@ -19,12 +19,12 @@ from airflow_kconnect.connect.connector.sink import (
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.retries import Retries
-from airflow_kconnect.connect.shortcuts import is_overridden
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.dead_letters import only_of_failed
+from airflow_kconnect.runtime.retries import Retries
 from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.shortcuts import is_overridden
 from airflow_kconnect.runtime.sink.delivery import Terms
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.admin_answers import Bounds
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 CURE = (
     "What was read says nothing about what is there now: reset the connector's offsets (`kconnect offsets reset`) to"

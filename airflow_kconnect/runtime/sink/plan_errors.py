@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow_kconnect.connect.connector.planned import SinkPlan
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.stores.sink_plans import PlanState
 
 

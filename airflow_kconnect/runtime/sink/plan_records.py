@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.connector.planned import PlanRecords, SinkPlan
+from airflow_kconnect.connect.connector.row_counts import RowCount, soon
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
-from airflow_kconnect.connect.row_counts import RowCount, soon
 from airflow_kconnect.runtime.bad_records import is_record_error
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.spark_errors import cause_of

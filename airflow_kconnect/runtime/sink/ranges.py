@@ -8,22 +8,22 @@ from collections.abc import Iterable, Mapping
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.sink_topics import (
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.admin_answers import Bounds
+from airflow_kconnect.kafka.sink_topics import (
     chosen_topics,
     dead_letter_group,
     named_topics,
     offset_reset,
     sink_group,
 )
-from airflow_kconnect.connect.worker.keys import internal_topics_of
-from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.kafka.admin_answers import Bounds
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.interval import ranges_left
 from airflow_kconnect.runtime.sink.kinds import SinkKind
 from airflow_kconnect.runtime.sink.plan import CURE, OffsetRange, start_offset
 from airflow_kconnect.stores.sink_positions import Position, SinkPositions
+from airflow_kconnect.worker_config.keys import internal_topics_of
 
 # A warning names at most this many topic-partitions.
 _SHOWN = 20

@@ -13,11 +13,11 @@ from airflow_kconnect.connect.connector.sink import BatchRenderer, SinkConnector
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_end import Left, lag_of
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runs.end import Left, lag_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.runtime.process import split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import SINK_PHASES, PhaseTimer

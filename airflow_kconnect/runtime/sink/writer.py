@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.error_cells import LARGE, NEEDS_SPARK, pack_error
 from airflow_kconnect.connect.errors import ConnectError, InternalError
-from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.places.system_errors import system_error
 from airflow_kconnect.runtime.bad_records import (
     ErrorHandling,
     Triage,

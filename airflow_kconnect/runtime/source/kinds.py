@@ -18,11 +18,11 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.retries import Retries
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.retries import Retries
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.source.poll import PollSettings, new_shapes, poll_frame, polled
 from airflow_kconnect.runtime.source.split_report import SplitReport

@@ -11,8 +11,7 @@ from typing import Any
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError, FencedError
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.worker.keys import internal_topics_of
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.runtime.conversion.encoding import batch_encodings, converter_of, encoded, whole_encodings
@@ -35,6 +34,7 @@ from airflow_kconnect.stores.offset_topic.records import Claim
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
+from airflow_kconnect.worker_config.keys import internal_topics_of
 
 _HERE = "127.0.0.1"
 

@@ -20,10 +20,10 @@ from airflow_kconnect.connect.error_cells import DROPPED, END, PADDING, error_ce
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line, named
 from airflow_kconnect.connect.frame import BatchFrame, RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.retries import NO_RETRIES, Retries
-from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.converters import cells
+from airflow_kconnect.runs.end import Left
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
+from airflow_kconnect.runtime.retries import NO_RETRIES, Retries
 from airflow_kconnect.runtime.source.acknowledgements import AckReader, NothingCommitted
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from airflow_kconnect.runtime.source.together import Together

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.error_cells import PADDING
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.run import RecordsShown
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
+from airflow_kconnect.runs.spec import RecordsShown
 from airflow_kconnect.runtime.dead_letters import with_error_column
 from airflow_kconnect.runtime.preview import INTERPRETED, Plan
 from airflow_kconnect.runtime.preview_steps import steps_of, transformations_of

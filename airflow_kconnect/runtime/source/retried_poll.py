@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.errors import NextRunError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.retries import Retries
+from airflow_kconnect.runtime.retries import Retries
 
 log = logging.getLogger("kconnect.source")
 

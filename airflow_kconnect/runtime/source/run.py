@@ -10,14 +10,13 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.errors import DataError, InternalError
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_end import Left, left_by_plan, waiting
-from airflow_kconnect.connect.written_ranges import entries, merged
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer
+from airflow_kconnect.runs.end import Left, left_by_plan, waiting
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import SOURCE_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession
@@ -27,6 +26,7 @@ from airflow_kconnect.runtime.source.moving import Mover
 from airflow_kconnect.runtime.source.poll import new_shapes
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.work import NewOffset, PlanOutcome, Work
+from airflow_kconnect.runtime.written_ranges import entries, merged
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_topic.lost import LostOffsets
 from airflow_kconnect.stores.offset_topic.many_views import ReadBefore

@@ -18,7 +18,7 @@ class SplitReport:
     :param dropped: rows of a poll task that were not committed, since what belongs to them had not come.
     :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
-    :param ranges: of a replay: where its committed records are, see `connect.written_ranges`.
+    :param ranges: of a replay: where its committed records are, see `runtime.written_ranges`.
     :param bad: dead letters of the split, or what was skipped in place of them, with those of earlier attempts.
     :param bound: what has ended a poll task before it had caught up: a value of `run_end.Left`.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.java_text.json import partition_identity
 
 
 def note(opened: set[str], partition: str | None, offset: object) -> None:

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.java.json import canonical_json, partition_identity
-from airflow_kconnect.connect.written_ranges import merged
+from airflow_kconnect.java_text.json import canonical_json, partition_identity
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.together import note
+from airflow_kconnect.runtime.written_ranges import merged
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Marker, marker_key, offset_key, offset_value
 

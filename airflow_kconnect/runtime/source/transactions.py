@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector.task import TransactionContext
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.java_text.json import partition_identity
 
 
 @dataclass(frozen=True)

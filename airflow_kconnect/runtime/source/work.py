@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, ResumePoint
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.written_ranges import Ranges
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.written_ranges import Ranges
 from airflow_kconnect.stores.offset_topic.records import Marker, PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 

@@ -17,7 +17,6 @@ from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.error_cells import END, PADDING, pack_error
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
-from airflow_kconnect.connect.written_ranges import merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of, translated
 from airflow_kconnect.kafka.producers import CommittingProducer, TransactionTimedOut, new_producer
@@ -42,6 +41,7 @@ from airflow_kconnect.runtime.source.producing import produce_full, produce_plai
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.topics import TopicMaker
 from airflow_kconnect.runtime.source.tracking import MarkerTracking, OffsetTracking, Tracking, TransactionTracking
+from airflow_kconnect.runtime.written_ranges import merged
 from airflow_kconnect.stores.offset_topic.follower import PlanFollower, PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Marker
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.java_text.json import canonical_json
 from airflow_kconnect.stores.json_values import json_object, member, number
 
 Properties = Mapping[str, str | None]

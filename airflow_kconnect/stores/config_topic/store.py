@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log_follower import Health, LogFollower
@@ -19,6 +18,7 @@ from airflow_kconnect.stores.config_topic.state import ClusterConfig, ConfigTopi
 from airflow_kconnect.stores.config_topic.writer import ConfigWriter
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state
 from airflow_kconnect.stores.topics import check_config_topic, ensure_config_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _TIMEOUT_S = 30.0  # as `READ_WRITE_TOTAL_TIMEOUT_MS` in Connect
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.offset_changes.asking import AskClass
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
+from airflow_kconnect.validation.connector import ValidatedConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 def read(config: ValidatedConfig, worker: WorkerConfig) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.java_text.json import partition_identity
 
 OffsetChange = tuple[dict[str, Any], Offset | None]
 

@@ -9,19 +9,19 @@ from typing import Any, cast
 from airflow_kconnect.connect.connector.planned import PlannedSinkConnector
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.worker.keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.kafka.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
+from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_changes.asking import AskClass
 from airflow_kconnect.stores.offset_changes.requests import offset_shown, partition_shown, sink_request
 from airflow_kconnect.stores.sink_plans import PlanState, SinkPlans
 from airflow_kconnect.stores.sink_positions import SinkPositions
+from airflow_kconnect.validation.connector import ValidatedConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig, internal_topics_of
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
 """Begin and read_committed end of each topic-partition."""

@@ -10,21 +10,21 @@ from typing import Any, cast
 
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.hosting.keys import hosted_group
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.hosting.keys import hosted_group
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord, OpenTransactionError
 from airflow_kconnect.kafka.producers import CommittingProducer
+from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_changes.asking import AskClass
 from airflow_kconnect.stores.offset_changes.requests import OffsetChange, source_request
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, facts_key, offset_value
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.stores.topics import ensure_offset_topic
+from airflow_kconnect.validation.connector import ValidatedConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger(__name__)
 

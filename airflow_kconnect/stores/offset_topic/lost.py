@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.stores.status_topic.records import TopicStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger(__name__)
 

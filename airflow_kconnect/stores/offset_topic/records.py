@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import ResumePoint, Split
-from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.java_text.json import canonical_json
 
 _OURS = "kconnect"
 
@@ -176,7 +176,7 @@ class Marker:
     :param progress: resume point after the last committed row; None if no row was committed.
     :param records: rows committed so far.
     :param topics: the target topics: a run that resumes the plan reports them.
-    :param ranges: of a replay: where the committed records are, see `connect.written_ranges`.
+    :param ranges: of a replay: where the committed records are, see `runtime.written_ranges`.
     :param bad: rows among those before `progress` that were dead letters or skipped.
     """
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.stores.offset_topic.records import Claim, Marker, PlanRecord, offset_key
 

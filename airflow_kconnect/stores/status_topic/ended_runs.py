@@ -6,13 +6,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.status_topic.run_history import merged
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunsKey
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.writing import LIMIT_S, StatusWriter
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger("kconnect")
 

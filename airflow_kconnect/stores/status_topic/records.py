@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.java_text.json import canonical_json
 from airflow_kconnect.stores.json_values import INT64, json_object, member, number, optional_text
 from airflow_kconnect.stores.status_topic.run_records import RUNS, RunsKey
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.hidden import HIDDEN, inspected, literal_secrets, shown_to_others
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
-from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.kafka.sink_topics import sink_group
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord
+from airflow_kconnect.validation.hidden import HIDDEN, inspected, literal_secrets, shown_to_others
+from airflow_kconnect.validation.inspection import CONNECTOR_CLASS
+from airflow_kconnect.variables.syntax import has_reference
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 # A shorter one is part of many words.

@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError, first_line, in_one_line
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.validation.hidden import HIDDEN
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.partitions import partition_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.stores.status_topic.run_facts import Facts, RunFacts
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, Progress, RunRecord, RunsKey, RunState
 from airflow_kconnect.stores.status_topic.writing import StatusWriter
+from airflow_kconnect.validation.hidden import HIDDEN
 
 log = logging.getLogger("kconnect")
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeGuard, TypeVar
 
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.stores.json_values import json_object
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class RunRecord:
     :param id: as in its report. :param end_ms: None while it runs, and if no one knows.
     :param records: the counts of its report.
     :param warnings: the first ones, cut off. :param warning_kinds: of all its warnings, each kind once.
-    :param complete: whether it has moved all that was there when it began, see `connect.run_end`.
+    :param complete: whether it has moved all that was there when it began, see `runs.end`.
     :param incomplete: why not: values of `run_end.Left`.
     :param replay: the interval that it moved again, or `dead letters`; None if it resumed from the live offsets.
     :param error: first line. :param progress: while it runs.

@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Callable, Iterable
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.records import (
     ConnectorKey,
     State,
@@ -20,6 +19,7 @@ from airflow_kconnect.stores.status_topic.records import (
     cut_off,
 )
 from airflow_kconnect.stores.status_topic.writing import LIMIT_S, StatusWriter
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 # There is no worker group whose generations could be counted. No worker of Connect is refused a safe write by it.
 _GENERATION = 0

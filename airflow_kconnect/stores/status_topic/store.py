@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log_follower import Health, LogFollower
@@ -21,6 +20,7 @@ from airflow_kconnect.stores.status_topic.records import (
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunsKey
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus, StatusTopicState
 from airflow_kconnect.stores.topics import ensure_status_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _TIMEOUT_S = 30.0
 

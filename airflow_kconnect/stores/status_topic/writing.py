@@ -11,12 +11,12 @@ from typing import Any
 from confluent_kafka import KafkaError, Message, Producer
 
 from airflow_kconnect.connect.errors import ConnectError, first_line
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.errors import translate
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.stores.topics import ensure_status_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger("kconnect")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import LambdaValidator, java_pattern
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.regex_ambiguity import is_explosive
+from airflow_kconnect.java_text.regex_ambiguity import is_explosive
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

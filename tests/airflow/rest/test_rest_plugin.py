@@ -136,7 +136,7 @@ def test_the_server_connects_with_the_login_of_the_connection_that_the_url_names
     airflow_database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As runs do: the URL alone says it."""
-    from airflow_kconnect.plugin.application import _variables
+    from airflow_kconnect.airflow_plugin.application import _variables
 
     monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", "postgres://ada:geheim@db:5432/shop")
     config = {"connection.url": "${airflow:warehouse:jdbc_url}"}

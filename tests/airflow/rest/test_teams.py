@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from airflow_kconnect.plugin.dags import ScheduledRuns
-from airflow_kconnect.plugin.security import DagRights
-from airflow_kconnect.plugin.teams import Teams
+from airflow_kconnect.airflow_plugin.dags import ScheduledRuns
+from airflow_kconnect.airflow_plugin.security import DagRights
+from airflow_kconnect.airflow_plugin.teams import Teams
 from airflow_kconnect.rest.access import may_write
 from airflow_kconnect.submit.dag_ids import PREFIX, dag_id_of
 

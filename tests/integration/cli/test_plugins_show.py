@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.hosted.java.libraries import CONNECT_VERSION
+from airflow_kconnect.hosted.jvm.libraries import CONNECT_VERSION
 from tests.support.connect.hosted import FILE, plugin_folder
 
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"

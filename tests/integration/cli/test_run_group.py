@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import eventually, read_values
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.worker.keys import SIMPLE_HEADER_CONVERTER
 from airflow_kconnect.converters.base import Converter, new_converter
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.worker_config.keys import SIMPLE_HEADER_CONVERTER
 from tests.golden.deviations import CONVERTERS as DEVIATIONS
 
 Line = dict[str, Any]

@@ -11,10 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.kafka import produce

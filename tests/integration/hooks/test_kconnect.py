@@ -12,9 +12,10 @@ import pytest
 from airflow.providers.common.compat.sdk import AirflowSkipException
 
 from airflow_kconnect import KafkaConnectHook, KafkaSourceOperator
-from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.local.ports import free_port
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support import unique
 from tests.support.kafka import eventually, produce
 from tests.support.positions import commit, commit_source

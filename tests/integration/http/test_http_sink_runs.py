@@ -17,8 +17,9 @@ from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.suite import checks_of, examined
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.http.sink import HttpSinkConnector
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.http_server import Answer, HttpServer, Request, http_server

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.hosted.plugins.install import install
+from airflow_kconnect.hosted.installing.install import install
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.integration.migration.conftest import Side, wait_until
 from tests.integration.runtime.conftest import NumberedFile

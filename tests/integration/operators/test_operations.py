@@ -19,15 +19,17 @@ from airflow_kconnect import (
     ResumeConnectorOperator,
     StopConnectorOperator,
 )
-from airflow_kconnect.connect.run import RunReport, RunSpec, event_line
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.stores.status_topic.run_records import RunRecord, RunState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import show_offsets
 from airflow_kconnect.submit.statuses import INTERRUPTED, interruptions_shown
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.spark.fake_spark import FakeSpark, printing
 

@@ -16,11 +16,12 @@ from airflow_kconnect import (
     RegisteredConnector,
     registered_connector_dags,
 )
-from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.operators.registered import reading
 from airflow_kconnect.operators.registered.entries import entry_of
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.submit.registered import read_registered
 from tests.support.connectors.connector_tasks import context, fake_spark

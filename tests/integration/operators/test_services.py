@@ -8,17 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
-from airflow_kconnect import KafkaConnectorGroupOperator, KafkaSourceOperator
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.triggers.spark_job import ServiceJobTrigger
-from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.connectors.group_tasks import Store
@@ -26,15 +23,9 @@ from tests.support.kafka import read_values
 from tests.support.objects import objects_of
 from tests.support.spark.aws import ROLE, use_service
 from tests.support.spark.emr_serverless import emr_serverless
+from tests.support.spark.service_tasks import Lines, check_error, check_group, check_kill, task_of
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store as Bucket
-from tests.support.stores import moto_store
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Bucket]:
-    with moto_store(unique("staging")) as store:
-        yield store
 
 
 @pytest.fixture
@@ -47,31 +38,15 @@ def runner(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         yield runner
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    def make(**more: str) -> dict[str, Any]:
-        name = unique("lines")
-        (file := tmp_path / name).write_text("a\nb\n")
-        text = "org.apache.kafka.connect.storage.StringConverter"
-        config = {"connector.class": "FileStreamSource", "file": str(file), "topic": name, "value.converter": text}
-        return {"name": name, **config, **more}
-
-    return make
-
-
-def _source(config: dict[str, Any], worker: dict[str, str], **parameters: Any) -> KafkaSourceOperator:
-    return KafkaSourceOperator(task_id="read", connector=config, worker_config=worker, kafka_conn_id=None, **parameters)
-
-
 def test_a_job_moves_records_its_report_comes_back_and_the_service_is_told_no_secret(
     runner: JobRunner,
     bucket: Bucket,
     bootstrap: str,
     worker_props: dict[str, str],
-    source: Callable[..., dict[str, Any]],
+    lines: Lines,
 ) -> None:
-    config = source() | {"secret.password": "s3cr3t-word"}
-    report = _source(config, worker_props).execute(context())
+    config = lines() | {"secret.password": "s3cr3t-word"}
+    report = task_of(config, worker_props).execute(context())
     assert report is not None
     assert (report["records"]["written"], report["complete"]) == (2, True)
     assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
@@ -81,38 +56,34 @@ def test_a_job_moves_records_its_report_comes_back_and_the_service_is_told_no_se
 
 
 def test_the_error_of_a_job_is_its_own(
-    runner: JobRunner, bucket: Bucket, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, bucket: Bucket, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    """The service knows that it has failed, and no more."""
-    config = source(**{"file": "/nowhere/at/all"})
-    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        _source(config, worker_props).execute(context())
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_error(lines(), worker_props, bucket)
 
 
 def test_a_deferred_job_is_waited_for_by_a_trigger(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    config = source()
+    config = lines()
     with pytest.raises(TaskDeferred) as deferred:
-        _source(config, worker_props, deferrable=True).execute(context())
+        task_of(config, worker_props, deferrable=True).execute(context())
     trigger, kwargs = deferred.value.trigger, deferred.value.kwargs
     path, facts = trigger.serialize()
     assert path == "airflow_kconnect.triggers.spark_job.ServiceJobTrigger"
     event = asyncio.run(ServiceJobTrigger(**facts).wait())
-    report = _source(config, worker_props).execute_complete(context(), event, **json.loads(json.dumps(kwargs)))
+    report = task_of(config, worker_props).execute_complete(context(), event, **json.loads(json.dumps(kwargs)))
     assert report is not None
     assert report["records"]["written"] == 2
 
 
 @needs_airflow_3_3
 def test_a_retry_waits_for_the_job_of_the_attempt_before(
-    runner: JobRunner, bootstrap: str, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, bootstrap: str, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    config, store = source(), Store()
+    config, store = lines(), Store()
     with pytest.raises(TaskDeferred):  # the first worker is not heard of any more
-        _source(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
-    report = _source(config, worker_props).execute(context() | {"task_state_store": store})
+        task_of(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
+    report = task_of(config, worker_props).execute(context() | {"task_state_store": store})
     assert report is not None
     assert (len(runner.runs), report["records"]["written"]) == (1, 2)
 
@@ -120,72 +91,59 @@ def test_a_retry_waits_for_the_job_of_the_attempt_before(
 @pytest.mark.parametrize("forgotten", [pytest.param(False, marks=pytest.mark.exhaustive), True])
 @needs_airflow_3_3
 def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]], forgotten: bool
+    runner: JobRunner, worker_props: dict[str, str], lines: Lines, forgotten: bool
 ) -> None:
-    config, store = source(), Store()
+    config, store = lines(), Store()
     with pytest.raises(TaskDeferred):
-        _source(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
+        task_of(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
     process = runner.runs["00job0000"].process
     assert process is not None
     assert process.wait(120) == 0
     if forgotten:
         runner.runs["00job0000"].objects.put_back()
         del runner.runs["00job0000"]
-    report = _source(config, worker_props).execute(context() | {"task_state_store": store})
+    report = task_of(config, worker_props).execute(context() | {"task_state_store": store})
     assert report is not None
     assert (len(runner.runs), report["records"]["written"]) == (0 if forgotten else 1, 2)
 
 
 def test_a_killed_task_ends_its_job(
-    runner: JobRunner, bucket: Bucket, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, bucket: Bucket, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    operator = _source(source(), worker_props, deferrable=True)
-    with pytest.raises(TaskDeferred):
-        operator.execute(context())
-    operator.on_kill()
-    assert runner.runs["00job0000"].cancelled
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_kill(lines(), worker_props, runner, bucket)
 
 
-def test_each_connector_of_a_group_reports(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
-) -> None:
-    good, bad = source(), source(**{"file": "/nowhere/at/all"})
-    operator = KafkaConnectorGroupOperator(
-        task_id="all", connectors=[good, bad], worker_config=worker_props, kafka_conn_id=None
-    )
-    given = context()
-    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        operator.execute(given)
-    assert given["kconnect"]["reports"][good["name"]]["records"]["written"] == 2
+def test_each_connector_of_a_group_reports(runner: JobRunner, worker_props: dict[str, str], lines: Lines) -> None:
+    check_group(lines, worker_props)
 
 
 def test_a_request_that_is_refused_is_an_error_of_the_configuration(
     runner: JobRunner,
     worker_props: dict[str, str],
-    source: Callable[..., dict[str, Any]],
+    lines: Lines,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     spark = json.loads(os.environ["AIRFLOW_CONN_SPARK_DEFAULT"]) | {"host": "emr-serverless://00app2"}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
-    with pytest.raises(ConnectorConfigError, match=r"refuses: .*there is no such resource"):
-        _source(source(), worker_props).execute(context())
+    with pytest.raises(ConnectorConfigError, match=r"refuses: .*there is no such resource") as refused:
+        task_of(lines(), worker_props).execute(context())
+    assert type(refused.value) is ConnectorConfigError  # not its subclass, which is about data
 
 
 def test_a_job_of_which_there_is_no_news_keeps_its_run_spec(
     runner: JobRunner,
     bucket: Bucket,
     worker_props: dict[str, str],
-    source: Callable[..., dict[str, Any]],
+    lines: Lines,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It may be waiting for machines: a retry looks for it first. Last, because it leaves the mailbox."""
-    config = source()
+    config = lines()
     monkeypatch.setattr(runner, "start", lambda *_: "queued")
     with pytest.raises(TaskDeferred) as deferred:
-        _source(config, worker_props, deferrable=True).execute(context())
+        task_of(config, worker_props, deferrable=True).execute(context())
     event = {"status": "unavailable", "job_id": "queued", "message": "no answer"}
     with pytest.raises(ConnectorRetriableError, match="a retry looks for it first"):
-        _source(config, worker_props).execute_complete(context(), event, **(deferred.value.kwargs or {}))
+        task_of(config, worker_props).execute_complete(context(), event, **(deferred.value.kwargs or {}))
     run = (deferred.value.kwargs or {})["facts"]["mailbox"]
     assert list(objects_of(bucket, f"kconnect/runs/{run}/")) != []

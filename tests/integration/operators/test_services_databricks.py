@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,21 +16,15 @@ from urllib.parse import urlsplit
 import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
-from airflow_kconnect import KafkaConnectorGroupOperator, KafkaSourceOperator
 from airflow_kconnect.errors import ConnectorConfigError
-from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.kafka import read_values
 from tests.support.objects import objects_of
+from tests.support.spark.aws import use_service
 from tests.support.spark.databricks import CLUSTER, databricks
+from tests.support.spark.service_tasks import Lines, check_error, check_group, check_kill, task_of
 from tests.support.spark.services import JobRunner
-from tests.support.stores import Store, moto_store
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Store]:
-    with moto_store(unique("staging")) as store:
-        yield store
+from tests.support.stores import Store
 
 
 @pytest.fixture
@@ -38,19 +32,11 @@ def runner(bucket: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     """What runs the jobs of Databricks; `spark_default` names a cluster there."""
     runner = JobRunner(tmp_path, bucket)
     with databricks(runner) as server:
-        keys, api = bucket.settings, urlsplit(server.url)
-        login = {"login": keys["store.access.key.id"], "password": keys["store.secret.access.key"]}
-        aws = {
-            "conn_type": "aws",
-            **login,
-            "extra": {"region_name": "us-east-1", "endpoint_url": keys["store.endpoint"]},
-        }
+        api = urlsplit(server.url)
         workspace = {"conn_type": "databricks", "host": api.hostname, "port": api.port, "schema": "http"}
-        extra = {"staging": f"{bucket.address}/kconnect", "staging_conn_id": "aws_default"}
-        monkeypatch.setenv("AIRFLOW_CONN_AWS_DEFAULT", json.dumps(aws))
         monkeypatch.setenv("AIRFLOW_CONN_DATABRICKS_DEFAULT", json.dumps({**workspace, "password": "dapi0"}))
-        _connect(monkeypatch, f"databricks://{CLUSTER}", extra)
-        monkeypatch.setattr("airflow_kconnect.operators.tracking._SERVICE_POLL_S", 1)
+        login = {"staging_conn_id": "aws_default"}
+        use_service(monkeypatch, bucket, f"databricks://{CLUSTER}", "s3", bucket.settings["store.endpoint"], **login)
         yield runner
 
 
@@ -59,32 +45,16 @@ def _connect(monkeypatch: pytest.MonkeyPatch, host: str, extra: dict[str, Any]) 
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    def make(**more: str) -> dict[str, Any]:
-        name = unique("lines")
-        (file := tmp_path / name).write_text("a\nb\n")
-        text = "org.apache.kafka.connect.storage.StringConverter"
-        config = {"connector.class": "FileStreamSource", "file": str(file), "topic": name, "value.converter": text}
-        return {"name": name, **config, **more}
-
-    return make
-
-
-def _source(config: dict[str, Any], worker: dict[str, str], **parameters: Any) -> KafkaSourceOperator:
-    return KafkaSourceOperator(task_id="read", connector=config, worker_config=worker, kafka_conn_id=None, **parameters)
-
-
 def test_a_job_moves_records_and_its_report_comes_back(
     runner: JobRunner,
     bucket: Store,
     bootstrap: str,
     worker_props: dict[str, str],
-    source: Callable[..., dict[str, Any]],
+    lines: Lines,
 ) -> None:
     hoist = "org.apache.kafka.connect.transforms.HoistField$Value"  # it is done by Spark
-    config = source(**{"transforms": "h", "transforms.h.type": hoist, "transforms.h.field": "line"})
-    report = _source(config, worker_props).execute(context())
+    config = lines(**{"transforms": "h", "transforms.h.type": hoist, "transforms.h.field": "line"})
+    report = task_of(config, worker_props).execute(context())
     assert report is not None
     assert (report["records"]["written"], report["complete"]) == (2, True)
     assert read_values(bootstrap, config["topic"]) == [b"Struct{line=a}", b"Struct{line=b}"]
@@ -97,13 +67,13 @@ def test_a_cluster_of_each_run_has_the_settings_of_the_operator(
     runner: JobRunner,
     bucket: Store,
     worker_props: dict[str, str],
-    source: Callable[..., dict[str, Any]],
+    lines: Lines,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cluster = {"spark_version": "17.3.x-scala2.13", "data_security_mode": "SINGLE_USER", "num_workers": 1}
     extra = {"staging": f"{bucket.address}/kconnect", "staging_conn_id": "aws_default", "new_cluster": cluster}
     _connect(monkeypatch, "databricks://new", extra)
-    operator = _source(source(), worker_props, deferrable=True, conf={"spark.task.maxFailures": "2"})
+    operator = task_of(lines(), worker_props, deferrable=True, conf={"spark.task.maxFailures": "2"})
     with pytest.raises(TaskDeferred):
         operator.execute(context())
     operator.on_kill()
@@ -113,53 +83,37 @@ def test_a_cluster_of_each_run_has_the_settings_of_the_operator(
 
 @pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
 def test_the_error_of_a_job_is_its_own(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        _source(source(file="/nowhere/at/all"), worker_props).execute(context())
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_error(lines(), worker_props, bucket)
 
 
 @pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
-def test_each_connector_of_a_group_reports(
-    runner: JobRunner, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
-) -> None:
-    good, bad = source(), source(file="/nowhere/at/all")
-    operator = KafkaConnectorGroupOperator(
-        task_id="all", connectors=[good, bad], worker_config=worker_props, kafka_conn_id=None
-    )
-    given = context()
-    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        operator.execute(given)
-    assert given["kconnect"]["reports"][good["name"]]["records"]["written"] == 2
+def test_each_connector_of_a_group_reports(runner: JobRunner, worker_props: dict[str, str], lines: Lines) -> None:
+    check_group(lines, worker_props)
 
 
 def test_a_killed_task_ends_its_job(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    operator = _source(source(), worker_props, deferrable=True)
-    with pytest.raises(TaskDeferred):
-        operator.execute(context())
-    operator.on_kill()
-    assert runner.runs["00job0000"].cancelled
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_kill(lines(), worker_props, runner, bucket)
 
 
 def test_settings_that_a_running_cluster_does_not_take_are_an_error_before_anything_starts(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], source: Callable[..., dict[str, Any]]
+    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
     with pytest.raises(ConnectorConfigError, match=r"`spark.task.maxFailures`: cannot be set for cluster"):
-        _source(source(), worker_props, conf={"spark.task.maxFailures": "2"}).execute(context())
+        task_of(lines(), worker_props, conf={"spark.task.maxFailures": "2"}).execute(context())
     assert (runner.runs, objects_of(bucket, "kconnect/runs/")) == ({}, {})
 
 
 def test_a_cluster_that_does_not_exist_is_an_error_of_the_configuration(
     runner: JobRunner,
     worker_props: dict[str, str],
-    source: Callable[..., dict[str, Any]],
+    lines: Lines,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     extra = json.loads(os.environ["AIRFLOW_CONN_SPARK_DEFAULT"])["extra"]
     _connect(monkeypatch, "databricks://0000-000000-none0000", extra)
     with pytest.raises(ConnectorConfigError, match=r"Databricks refuses: .*does not exist"):
-        _source(source(), worker_props).execute(context())
+        task_of(lines(), worker_props).execute(context())

@@ -7,28 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from airflow.providers.common.compat.sdk import TaskDeferred
 
-from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.errors import ConnectorConfigError
-from tests.support import unique
-from tests.support.airflow.operator_runs import context
-from tests.support.kafka import read_values
-from tests.support.objects import objects_of
 from tests.support.spark.aws import ROLE, use_service
 from tests.support.spark.emr import emr
 from tests.support.spark.emr_eks import emr_eks
+from tests.support.spark.service_tasks import Lines, check_error, check_kill, check_records_and_report
 from tests.support.spark.services import JobRunner
-from tests.support.stores import Store, moto_store
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Store]:
-    with moto_store(unique("staging")) as store:
-        yield store
+from tests.support.stores import Store
 
 
 @pytest.fixture(params=["emr", "emr-eks"])
@@ -48,45 +35,20 @@ def runner(
             yield runner
 
 
-@pytest.fixture
-def config(tmp_path: Path) -> dict[str, Any]:
-    name = unique("lines")
-    (file := tmp_path / name).write_text("a\nb\n")
-    text = "org.apache.kafka.connect.storage.StringConverter"
-    source = {"connector.class": "FileStreamSource", "file": str(file), "topic": name, "value.converter": text}
-    return {"name": name, **source}
-
-
-def _source(config: dict[str, Any], worker: dict[str, str], **parameters: Any) -> KafkaSourceOperator:
-    return KafkaSourceOperator(task_id="read", connector=config, worker_config=worker, kafka_conn_id=None, **parameters)
-
-
 def test_a_job_moves_records_and_its_report_comes_back(
-    runner: JobRunner, bucket: Store, bootstrap: str, worker_props: dict[str, str], config: dict[str, Any]
+    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    report = _source(config, worker_props).execute(context())
-    assert report is not None
-    assert (report["records"]["written"], report["complete"]) == (2, True)
-    assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_records_and_report(lines(), worker_props, bucket)
 
 
 @pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
 def test_the_error_of_a_job_is_its_own(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], config: dict[str, Any]
+    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        _source(config | {"file": "/nowhere/at/all"}, worker_props).execute(context())
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_error(lines(), worker_props, bucket)
 
 
 def test_a_killed_task_ends_its_job(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], config: dict[str, Any]
+    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    operator = _source(config, worker_props, deferrable=True)
-    with pytest.raises(TaskDeferred):
-        operator.execute(context())
-    operator.on_kill()
-    (run,) = runner.runs.values()
-    assert run.cancelled
-    assert objects_of(bucket, "kconnect/runs/") == {}
+    check_kill(lines(), worker_props, runner, bucket)

@@ -17,11 +17,11 @@ from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.hooks.services.base import ServiceJob
 from airflow_kconnect.hooks.services.registry import open_service
-from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.kafka import eventually, read_values
 from tests.support.objects import objects_of
 from tests.support.spark.livy import LivyServer
+from tests.support.spark.service_tasks import Lines, task_of
 from tests.support.stores import hdfs_store
 
 
@@ -48,18 +48,11 @@ def livy(server: LivyServer, staging: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def source(tmp_path: Path, worker_props: dict[str, str]) -> Callable[..., KafkaSourceOperator]:
+def source(lines: Lines, worker_props: dict[str, str]) -> Callable[..., KafkaSourceOperator]:
     """A source of two lines; its topic has its name."""
 
     def make(file: str | None = None, **parameters: Any) -> KafkaSourceOperator:
-        name = unique("lines")
-        (lines := tmp_path / name).write_text("a\nb\n")
-        text = "org.apache.kafka.connect.storage.StringConverter"
-        config = {"connector.class": "FileStreamSource", "file": file or str(lines), "value.converter": text}
-        connector = {"name": name, "topic": name, **config}
-        return KafkaSourceOperator(
-            task_id="read", connector=connector, worker_config=worker_props, kafka_conn_id=None, **parameters
-        )
+        return task_of(lines(**({"file": file} if file else {})), worker_props, **parameters)
 
     return make
 

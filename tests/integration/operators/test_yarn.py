@@ -18,6 +18,7 @@ from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.connectors.group_tasks import Store
 from tests.support.kafka import read_values
+from tests.support.spark.service_tasks import Lines, task_of
 from tests.support.spark.yarn import YarnCluster
 
 
@@ -47,65 +48,61 @@ def connect(yarn: YarnCluster, monkeypatch: pytest.MonkeyPatch) -> Connect:
 
 
 @pytest.fixture
-def source(tmp_path: Path, yarn: YarnCluster, worker_props: dict[str, str]) -> Callable[..., KafkaSourceOperator]:
+def source(yarn: YarnCluster, worker_props: dict[str, str]) -> Callable[..., KafkaSourceOperator]:
     def make(config: dict[str, Any], **parameters: Any) -> KafkaSourceOperator:
-        parameters = {"conf": yarn.conf(), "driver_memory": "512m", "durable": True} | parameters
-        return KafkaSourceOperator(
-            task_id="read", connector=config, worker_config=worker_props, kafka_conn_id=None, **parameters
-        )
+        of_yarn = {"conf": yarn.conf(), "driver_memory": "512m", "durable": True}
+        return task_of(config, worker_props, **of_yarn | parameters)
 
     return make
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> dict[str, Any]:
-    name = unique("lines")
-    (file := tmp_path / name).write_text("a\nb\n")
-    text = "org.apache.kafka.connect.storage.StringConverter"
-    config = {"connector.class": "FileStreamSource", "file": str(file), "topic": name, "value.converter": text}
-    return {"name": name, **config}
+def config(lines: Lines) -> dict[str, Any]:
+    return lines()
 
 
 Source = Callable[..., KafkaSourceOperator]
 
 
 def test_the_driver_of_a_job_in_client_mode_is_here(
-    connect: Connect, source: Source, lines: dict[str, Any], bootstrap: str
+    connect: Connect, source: Source, config: dict[str, Any], bootstrap: str
 ) -> None:
     connect(**{"deploy-mode": "client"})
-    report = source(lines).execute(context())
+    report = source(config).execute(context())
     assert report is not None
     assert (report["records"]["written"], report["complete"]) == (2, True)
-    assert read_values(bootstrap, lines["topic"]) == [b"a", b"b"]
+    assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
 
 
 class TestClusterMode:
     def test_the_report_comes_back_through_a_staging_folder(
-        self, connect: Connect, source: Source, lines: dict[str, Any], bootstrap: str, tmp_path: Path
+        self, connect: Connect, source: Source, config: dict[str, Any], bootstrap: str, tmp_path: Path
     ) -> None:
         connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
-        report = source(lines).execute(context() | {"task_state_store": Store()})
+        report = source(config).execute(context() | {"task_state_store": Store()})
         assert report is not None
         assert (report["records"]["written"], report["complete"]) == (2, True)
-        assert read_values(bootstrap, lines["topic"]) == [b"a", b"b"]
+        assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
         assert list((tmp_path / "staging").rglob("*.json*")) == []
 
     def test_without_one_a_trigger_learns_that_it_has_succeeded_and_nothing_else(
-        self, connect: Connect, source: Source, lines: dict[str, Any], bootstrap: str
+        self, connect: Connect, source: Source, config: dict[str, Any], bootstrap: str
     ) -> None:
         connect(**{"deploy-mode": "cluster"})
         with pytest.raises(TaskDeferred) as deferred:
-            source(lines, deferrable=True).execute(context())
+            source(config, deferrable=True).execute(context())
         _, facts = deferred.value.trigger.serialize()
         event = asyncio.run(YarnApplicationTrigger(**facts).wait())
-        assert source(lines).execute_complete(context(), event, **json.loads(json.dumps(deferred.value.kwargs))) is None
-        assert read_values(bootstrap, lines["topic"]) == [b"a", b"b"]
+        assert (
+            source(config).execute_complete(context(), event, **json.loads(json.dumps(deferred.value.kwargs))) is None
+        )
+        assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
 
     def test_a_killed_task_ends_its_application(
-        self, connect: Connect, source: Source, lines: dict[str, Any], yarn: YarnCluster, tmp_path: Path
+        self, connect: Connect, source: Source, config: dict[str, Any], yarn: YarnCluster, tmp_path: Path
     ) -> None:
         connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
-        operator = source(lines, deferrable=True)
+        operator = source(config, deferrable=True)
         with pytest.raises(TaskDeferred) as deferred:
             operator.execute(context())
         operator.on_kill()
@@ -115,13 +112,13 @@ class TestClusterMode:
 
     @pytest.mark.exhaustive  # by the same mailbox as the report of one
     def test_each_connector_of_a_group_reports(
-        self, connect: Connect, lines: dict[str, Any], yarn: YarnCluster, worker_props: dict[str, str], tmp_path: Path
+        self, connect: Connect, config: dict[str, Any], yarn: YarnCluster, worker_props: dict[str, str], tmp_path: Path
     ) -> None:
         connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
-        bad = lines | {"name": unique("bad"), "file": "/nowhere/at/all"}
+        bad = config | {"name": unique("bad"), "file": "/nowhere/at/all"}
         operator = KafkaConnectorGroupOperator(
             task_id="all",
-            connectors=[lines, bad],
+            connectors=[config, bad],
             worker_config=worker_props,
             kafka_conn_id=None,
             conf=yarn.conf(),
@@ -130,4 +127,4 @@ class TestClusterMode:
         given = context() | {"task_state_store": Store()}
         with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
             operator.execute(given)
-        assert given["kconnect"]["reports"][lines["name"]]["records"]["written"] == 2
+        assert given["kconnect"]["reports"][config["name"]]["records"]["written"] == 2

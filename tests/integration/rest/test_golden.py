@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 from starlette.testclient import TestClient
 
-from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.golden import rest_deviations
 from tests.support import unique

@@ -14,11 +14,11 @@ import uvicorn
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.golden.record_rest import ask, essential, recorded
 from tests.golden.rest_comparison import differences

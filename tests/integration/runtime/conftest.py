@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run import RecordsShown, RunReport, RunSpec
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RecordsShown, RunSpec
 from airflow_kconnect.runtime.job import run, shown
+from airflow_kconnect.variables.resolver import ConfigResolver
 from tests.support import unique
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"

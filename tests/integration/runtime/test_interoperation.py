@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import alter_offsets, reset_offsets
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
 from tests.support.connect.worker import ConnectWorker

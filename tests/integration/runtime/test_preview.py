@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect import preview
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import registry
 from tests.support import unique
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"

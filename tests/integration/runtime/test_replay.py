@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.sink import run as sink_run
 from airflow_kconnect.runtime.source import run as source_run
 from airflow_kconnect.runtime.spark_jobs import run_job

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
 from tests.support.kafka import create_topic, produce

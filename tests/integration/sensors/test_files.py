@@ -14,12 +14,12 @@ from airflow.exceptions import AirflowRescheduleException
 from airflow.providers.common.compat.sdk import AirflowSensorTimeout, TaskDeferred
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.places.local import LocalPlace
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.sensors.files import NewFilesSensor
 from airflow_kconnect.triggers.positions import ConnectorPositionTrigger
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.positions import commit_source
 from tests.support.stores import Store, moto_store

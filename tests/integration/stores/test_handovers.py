@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.handovers import Handover, HandoverRecords
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import produce
 

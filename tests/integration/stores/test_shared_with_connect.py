@@ -10,7 +10,6 @@ from typing import TypeVar
 import pytest
 
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.stores.config_topic.state import ConnectorState
@@ -21,6 +20,7 @@ from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.stores.topics import ensure_offset_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connect.records import put_runs, put_tasks
 from tests.support.connect.worker import ConnectWorker

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.target_states import TargetState, TargetStates, encode_target_state
 from airflow_kconnect.submit.group import not_started
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import create_topic, produce, read_all
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.topics import ensure_config_topic, ensure_dead_letter_topic, ensure_offset_topic
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.replication.factor"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.runtime.preview import preview
+from airflow_kconnect.validation.connector import validate_connector
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guides"
 _EXAMPLE = re.compile(

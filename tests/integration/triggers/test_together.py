@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.kafka import admin, shared
-from airflow_kconnect.stores.watching.condition import Condition, Finding
-from airflow_kconnect.stores.watching.positions import ConnectorPositions
+from airflow_kconnect.stores.positions.condition import Condition, Finding
+from airflow_kconnect.stores.positions.positions import ConnectorPositions
 from airflow_kconnect.triggers.positions import ConnectorPositionTrigger
 from tests.support import unique
 from tests.support.kafka import produce

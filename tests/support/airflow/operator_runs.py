@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runs.report import RunReport
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
 SOURCE = {"name": "lines", "config": CONFIG}

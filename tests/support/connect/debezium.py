@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from airflow_kconnect.hosted.plugins.install import install
+from airflow_kconnect.hosted.installing.install import install
 
 APICURIO = "io.apicurio:apicurio-registry-utils-converter:2.6.13.Final"
 POSTGRES = "io.debezium:debezium-connector-postgres:3.5.0.Final"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from airflow_kconnect.hosted.java.libraries import CONNECT_VERSION
+from airflow_kconnect.hosted.jvm.libraries import CONNECT_VERSION
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from tests.support.spark.jobs import Job, command_of

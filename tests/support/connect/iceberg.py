@@ -12,7 +12,7 @@ from typing import Any
 import fastavro
 import pyarrow.parquet as parquet
 
-from airflow_kconnect.hosted.plugins.contents import resolved
+from airflow_kconnect.hosted.installing.contents import resolved
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home

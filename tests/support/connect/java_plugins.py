@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from airflow_kconnect.hosted.java.libraries import class_path
+from airflow_kconnect.hosted.jvm.libraries import class_path
 from airflow_kconnect.local.broker import KAFKA_VERSION
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java, java_environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.java_text.json import canonical_json
 from airflow_kconnect.stores.config_topic import records
 from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
 from airflow_kconnect.stores.config_topic.state import ClusterConfig

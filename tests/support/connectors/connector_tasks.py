@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
-from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 SOURCE = {"name": "lines", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}

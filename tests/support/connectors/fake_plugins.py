@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidList
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import (
+from airflow_kconnect.plugins import registry as plugins
+from airflow_kconnect.validation.connector import (
     validate_connector,
 )
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 
 class FakeSource(SourceConnector):

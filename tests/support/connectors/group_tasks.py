@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from airflow_kconnect import KafkaConnectorGroupOperator
-from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.runs.events import event_line
 from tests.support.connectors.connector_tasks import context, report
 from tests.support.spark.fake_spark import printing
 

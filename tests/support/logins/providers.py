@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from airflow_kconnect.connect.token_provider import TokenProvider
-from airflow_kconnect.connect.worker.oauth_keys import GROUP
 from airflow_kconnect.kafka.logins import callback
+from airflow_kconnect.worker_config.oauth_keys import GROUP
 
 
 def provide(monkeypatch: pytest.MonkeyPatch, name: str, provider: type[TokenProvider]) -> None:

@@ -16,8 +16,9 @@ from typing import Any
 
 import psutil
 
-from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.places.libraries import stores_hint
+from airflow_kconnect.runs.events import parse_event
+from airflow_kconnect.runs.spec import RunSpec, run_spec_file
 from airflow_kconnect.submit.direct import by_python, direct_command, direct_environment, starts_spark_itself
 from airflow_kconnect.submit.package_archive import package_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit

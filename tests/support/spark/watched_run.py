@@ -13,13 +13,13 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.secret_keys import SECRET_KEYS
 from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.runtime.process.session import START_CONF
 from airflow_kconnect.submit.spark import find_spark_submit
 from airflow_kconnect.submit.spark_needs import with_needs
+from airflow_kconnect.variables.secret_keys import SECRET_KEYS
 
 
 def main(file: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.client_keys import to_librdkafka
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.settings import run_settings
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.client_keys import to_librdkafka
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from benchmarks import settings
 
 OURS = ClientConfigs({"bootstrap.servers": "localhost:9092"})

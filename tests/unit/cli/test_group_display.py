@@ -11,7 +11,7 @@ import pytest
 
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.running.group_display import GroupBars, GroupDisplay, GroupLines, group_display_of
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.submit.group import GroupProgress
 
 REPORT = RunReport("a", "source", "C", "r", records={"read": 1000, "written": 1000}, durations_s={"total": 0.4})

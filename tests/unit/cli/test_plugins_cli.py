@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.plugins import CONNECT_VERSION
+from airflow_kconnect.plugins import registry as plugins
+from airflow_kconnect.plugins.registry import CONNECT_VERSION
 
 
 @pytest.mark.parametrize(

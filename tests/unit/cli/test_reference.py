@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from airflow_kconnect.cli.reference import markdown, overview, pages, reference, write
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugins import CONNECTORS, CONVERTERS, PREDICATES, TRANSFORMS
+from airflow_kconnect.plugins.registry import CONNECTORS, CONVERTERS, PREDICATES, TRANSFORMS
 
 DOCS = Path(__file__).parents[3] / "docs" / "reference"
 OWN = "airflow_kconnect."

@@ -18,7 +18,8 @@ from typer.testing import CliRunner, Result
 from airflow_kconnect import __version__
 from airflow_kconnect.cli import airflow_variables, app
 from airflow_kconnect.cli.running.job import archive_hint
-from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.submit.class_archive import make_class_archive
 from airflow_kconnect.submit.spark import SparkSubmit
 from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS

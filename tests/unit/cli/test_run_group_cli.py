@@ -16,7 +16,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 Connector = Callable[..., Path]

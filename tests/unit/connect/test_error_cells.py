@@ -24,7 +24,7 @@ from airflow_kconnect.connect.errors import (
     InternalError,
     RetriableError,
 )
-from airflow_kconnect.connect.java.json_reading import NOT_JSON
+from airflow_kconnect.java_text.json_reading import NOT_JSON
 
 ERRORS = [
     ConnectError("plain"),

@@ -17,12 +17,7 @@ from airflow_kconnect.connect.errors import (
     in_one_line,
     named,
 )
-from airflow_kconnect.connect.run import (
-    EXIT_CONFIG_OR_DATA,
-    EXIT_FENCED,
-    EXIT_INTERNAL,
-    EXIT_RETRIABLE,
-)
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_FENCED, EXIT_INTERNAL, EXIT_RETRIABLE
 
 TEXT_ERRORS = [DataError, RetriableError, FencedError, InternalError, ConnectError]
 CONFIG_ERRORS = [

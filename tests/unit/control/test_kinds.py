@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.control.kinds import kind, version
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.connect.java_plugins import source_jar
 
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"

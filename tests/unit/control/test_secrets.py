@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.config import ConfigDef, Type
-from airflow_kconnect.connect.hosting.password_keys import note
 from airflow_kconnect.control.secrets import HIDDEN, restored, shown, still_hidden
+from airflow_kconnect.hosting.password_keys import note
 
 DEFINITION = (
     ConfigDef()

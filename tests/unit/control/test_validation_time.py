@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_keys import LONGEST_ALIAS, MOST_ALIASES
-from airflow_kconnect.connect.validation.inspection import MOST_KEYS
-from airflow_kconnect.control.plugins.catalogue import validation
+from airflow_kconnect.control.classes.catalogue import validation
 from airflow_kconnect.rest.bodies import MAX_BYTES
+from airflow_kconnect.validation.connector_keys import LONGEST_ALIAS, MOST_ALIASES
+from airflow_kconnect.validation.inspection import MOST_KEYS
 
 SOURCE = {"name": "n", "connector.class": "FileStreamSource", "file": "/f", "topic": "t"}
 WORKER = {"bootstrap.servers": "localhost:9092"}

@@ -69,7 +69,7 @@ class TestErrors:
 def test_validation_does_not_import_spark() -> None:
     program = (
         "import sys\n"
-        "from airflow_kconnect.connect.plugins import registry\n"
+        "from airflow_kconnect.plugins.registry import registry\n"
         "for name in registry().names('airflow_kconnect.converters'):\n"
         "    registry().converter(name).config()\n"
         "assert 'pyspark' not in sys.modules\n"

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.run import PLUGINS, RunSpec, run_spec_file
-from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.functions.sink import sink
 from airflow_kconnect.functions.source import source
 from airflow_kconnect.functions.transform import transform
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.runs.spec import PLUGINS, RunSpec, run_spec_file
+from airflow_kconnect.validation.connector import validate_connector
 from tests.support import unique
 
 SHOP = '''

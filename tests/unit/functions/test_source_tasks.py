@@ -11,10 +11,10 @@ import pytest
 
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTask, SourceTaskContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.functions.source import source
 from airflow_kconnect.functions.source_spec import Record
+from airflow_kconnect.java_text.json import partition_identity
 
 
 def started(function: Any, known: Any = None, offset: Any = None, partition: str | None = None) -> SourceTask:

@@ -10,10 +10,10 @@ from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hooks.connections import FIELDS, connection_worker_keys
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.provider_info import get_provider_info
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.certificates import self_signed
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from airflow.sdk import Connection
 
-from airflow_kconnect.connect.variables.providers import ProviderProblem
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.hooks.database import jdbc_url
+from airflow_kconnect.variables.providers import ProviderProblem
 
 
 def url(conn_type: str = "postgres", **fields: Any) -> str:

@@ -11,9 +11,9 @@ from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect import KafkaConnectHook
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 WORKER = {"bootstrap.servers": "broker:9092"}
 SOURCE = {"name": "lines", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}

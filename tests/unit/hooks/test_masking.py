@@ -7,8 +7,8 @@ import time
 import pytest
 from airflow.providers.common.compat.sdk import redact
 
-from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.hooks.masking import mask_command, mask_text, register_secrets
+from airflow_kconnect.variables.secret_keys import is_secret_key
 
 
 class TestSecretKeys:

@@ -16,9 +16,11 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import SPARK_OPTIONS, RunReport, event_line
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.places.libraries import STORES
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import SPARK_OPTIONS
 from airflow_kconnect.submit.spark import job_path
 from tests.support.spark.fake_spark import FakeSpark, printing
 

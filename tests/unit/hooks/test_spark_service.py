@@ -134,3 +134,12 @@ def test_a_parameter_wins_over_the_setting_as_with_spark_submit(
 ) -> None:
     make(executor_memory="4g", conf={"spark.executor.memory": "2g"}).submit(job_file)
     assert service.started[0].conf["spark.executor.memory"] == "4g"
+
+
+def test_all_parameters_are_refused_that_only_spark_submit_knows(make: Callable[..., SparkServiceHook]) -> None:
+    with pytest.raises(ConfigError) as error:
+        make(principal="airflow@EXAMPLE.ORG", yarn_queue="etl", executor_cores=2)
+    assert error.value.errors == {
+        name: ["is an option of spark-submit, by which Livy starts no jobs: leave it out"]
+        for name in ("principal", "yarn_queue")
+    }

@@ -13,7 +13,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.hosted.control import Call, Line, Switchboard
-from airflow_kconnect.hosted.java.gateway import JavaEnded
+from airflow_kconnect.hosted.jvm.gateway import JavaEnded
 
 
 class Driver:

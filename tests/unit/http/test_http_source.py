@@ -12,9 +12,9 @@ import pytest
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.http.source import HttpSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 from tests.support.http_server import Answer, HttpServer, Request
 
 Serve = Callable[..., HttpServer]

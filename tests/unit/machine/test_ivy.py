@@ -14,7 +14,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connectors.jdbc.driver.drivers import DRIVERS
-from airflow_kconnect.hosted.java.libraries import CONNECT, SEVERAL_WORKERS
+from airflow_kconnect.hosted.jvm.libraries import CONNECT, SEVERAL_WORKERS
 from airflow_kconnect.local.broker import KAFKA
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine import ivy

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from airflow_kconnect import LakeMaintenanceOperator
-from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support.airflow.operator_runs import context
 from tests.support.connectors.connector_tasks import fake_spark
 from tests.support.spark.fake_spark import FakeSpark, printing

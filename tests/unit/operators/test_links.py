@@ -9,10 +9,10 @@ import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred, TaskInstanceKey
 
 from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.errors import ConnectorFencedError
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
 from airflow_kconnect.runbooks import FOLDER
+from airflow_kconnect.runs.events import event_line
 from tests.support.connectors.connector_tasks import SOURCE, context, fake_spark, report
 from tests.support.spark.fake_spark import FakeSpark, printing
 

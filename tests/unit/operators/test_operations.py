@@ -13,9 +13,10 @@ from airflow.providers.common.compat.sdk import AirflowFailException
 from airflow_kconnect import AlterOffsetsOperator, KafkaSinkOperator, PauseConnectorOperator, ReplayDeadLettersOperator
 from airflow_kconnect import ValidateConnectorOperator as Validate
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.hooks.worker import Configurations
 from airflow_kconnect.operators.states import skip_unless_started
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 WORKER = {"bootstrap.servers": "broker:9092"}

@@ -15,7 +15,7 @@ from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.pipeline import NewRecordsSensor, connector_pipeline
-from airflow_kconnect.stores.watching.conditions import LagCondition
+from airflow_kconnect.stores.positions.conditions import LagCondition
 from tests.support.airflow.versions import needs_airflow_3_2
 
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/in", "topic": "orders"}}

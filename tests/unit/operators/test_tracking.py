@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,13 +21,14 @@ from airflow.providers.common.compat.sdk import AirflowTaskTimeout, TaskDeferred
 from requests.auth import HTTPBasicAuth
 
 from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorRetriableError,
     ConnectorRunError,
 )
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.spark.fake_spark import FakeSpark, printing
 from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
@@ -142,6 +144,24 @@ class TestDeferral:
         event = asyncio.run(fire())
         with pytest.raises(ConnectorFencedError, match="connector lines: job application_"):
             _source().execute_complete(_context(), event, **(deferred.kwargs or {}))
+
+    @pytest.mark.parametrize("status", ["succeeded", "failed", "lost"])
+    def test_an_error_in_the_mailbox_counts_whatever_is_said_about_the_job(
+        self, spark: FakeSpark, yarn: ResourceManager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: str
+    ) -> None:
+        connection = json.loads(os.environ["AIRFLOW_CONN_SPARK_DEFAULT"])
+        connection["extra"]["staging"] = str(tmp_path / "staging")
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+        kwargs = _defer(_source(), _context(Store())).kwargs or {}
+        error = {"error": "DataError", "message": "2 records are wrong", "exit_code": 1, "errors": None}
+        ends = [event_line("report", token=kwargs["facts"]["token"], report=REPORT)]
+        ends += [event_line("error", token=kwargs["facts"]["token"], **error)]
+        (mailbox,) = (tmp_path / "staging" / "runs").iterdir()
+        (mailbox / "end.jsonl").write_text("".join(f"{line}\n" for line in ends))
+
+        event = {"status": status, "job_id": APPLICATION, "message": "has ended"}
+        with pytest.raises(ConnectorConfigError, match="2 records are wrong"):
+            _source().execute_complete(_context(), event, **kwargs)
 
     def test_execution_timeout_is_the_triggers_deadline(self, spark: FakeSpark, yarn: ResourceManager) -> None:
         context = _context(Store())

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from airflow_kconnect.control.watching.known import Known
+from airflow_kconnect.control.overview.known import Known
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.own_api.watching import app_watch

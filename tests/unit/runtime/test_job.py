@@ -9,10 +9,10 @@ import urllib.parse
 
 import pytest
 
-from airflow_kconnect.connect.variables.hidden_values import HiddenValues
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.functions.http import http_client
 from airflow_kconnect.runtime.job import _Hiding, _log_to_stderr
+from airflow_kconnect.variables.hidden_values import HiddenValues
+from airflow_kconnect.variables.resolver import ConfigResolver
 from tests.support.http_server import http_server
 
 CANARY = 's3cret "canary"/ä'

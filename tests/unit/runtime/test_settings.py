@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.settings import RunSettings, run_settings
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 CONNECTOR = {"name": "fs", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t"}
 DEFAULTS = {"topic.creation.default.partitions": "5", "topic.creation.default.replication.factor": "3"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run import parse_event
+from airflow_kconnect.runs.events import parse_event
 from airflow_kconnect.runtime.process import progress
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressMonitor, ProgressSender, emit
 

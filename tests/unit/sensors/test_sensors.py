@@ -13,15 +13,15 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, Retriable
 from airflow_kconnect.errors import ConnectorRetriableError
 from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
 from airflow_kconnect.sensors.states import ConnectorStateSensor
-from airflow_kconnect.stores.target_states import TargetState
-from airflow_kconnect.stores.watching.condition import Condition
-from airflow_kconnect.stores.watching.conditions import (
+from airflow_kconnect.stores.positions.condition import Condition
+from airflow_kconnect.stores.positions.conditions import (
     LagCondition,
     SinkOffsetCondition,
     SourceOffsetCondition,
     StateCondition,
     TimestampCondition,
 )
+from airflow_kconnect.stores.target_states import TargetState
 
 SINK = {"name": "orders", "config": {"topics": "orders", "connector.class": "C"}}
 UNAVAILABLE = {"status": "error", "message": "no broker", "exit_code": 3}

@@ -9,9 +9,9 @@ import pytest
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.source import NativeSourceConnector
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.spark.opened import ErrorsNamed, OpenedSource, opened
 from airflow_kconnect.spark.plugins import GivenClass, Registered
+from airflow_kconnect.variables.hidden_values import HiddenValues
 from tests.support.connectors import read_by_spark
 
 

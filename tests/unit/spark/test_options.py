@@ -9,10 +9,10 @@ import pytest
 
 from airflow_kconnect.connect.config import ConfigDef, Type
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.spark.opened import opened
 from airflow_kconnect.spark.options import ReadOptions, in_their_case, split
 from airflow_kconnect.spark.plugins import GivenClass, Registered
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.connectors import read_by_spark
 
 WORKER = WorkerConfig.defaults()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugin_files import PluginFile
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
+from airflow_kconnect.plugins.files import PluginFile
+from airflow_kconnect.plugins.registry import CONNECTORS, registry
 from airflow_kconnect.spark import plugins
 from airflow_kconnect.spark.plugins import GivenClass, Registered, registered
 from tests.support.connectors import read_by_spark

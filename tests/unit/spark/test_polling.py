@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.plugin_files import PluginFile
+from airflow_kconnect.plugins.files import PluginFile
 from airflow_kconnect.spark.opened import opened
 from airflow_kconnect.spark.plugins import Registered
 from airflow_kconnect.spark.polling import TaskPoller

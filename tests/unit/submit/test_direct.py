@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import SPARK_OPTIONS
 from airflow_kconnect.machine.java import Java
 from airflow_kconnect.machine.spark_home import python_path, spark_home
+from airflow_kconnect.runs.spec import SPARK_OPTIONS
 from airflow_kconnect.submit.direct import (
     by_python,
     direct_command,

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.group import MemberEnd, exit_code_of
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.runs.group import MemberEnd, exit_code_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.submit.group import HEADER, GroupProgress, checked_group, end_rows, failed, table_lines
 
 WORKER = {"bootstrap.servers": "localhost:9092"}
@@ -98,6 +99,12 @@ class TestProgress:
         progress.take(report("a"))
         progress.take(error(None, 1))
         assert [end.exit_code for end in progress.ends("exit code 1")] == [0, 1]
+
+    def test_it_is_told_how_the_job_has_ended_also_by_an_error_of_the_job(self) -> None:
+        progress = GroupProgress(["a", "b"])
+        assert not progress.told
+        progress.take({"event": "error", "error": "ConfigError", "message": "no", "exit_code": 1})
+        assert progress.told
 
     def test_what_others_say_is_not_taken(self) -> None:
         assert GroupProgress(["a"]).take(report("b")) is None

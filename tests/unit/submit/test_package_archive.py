@@ -10,7 +10,7 @@ from pathlib import Path
 from airflow_kconnect.submit.package_archive import NAME, package_archive, package_for, with_archive
 
 _LOOK = """
-import airflow_kconnect, airflow_kconnect.connect.plugins as plugins
+import airflow_kconnect, airflow_kconnect.plugins.registry as plugins
 print(airflow_kconnect.__file__)
 print(*plugins.registry().names(plugins.CONNECTORS))
 """

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.providers import NEEDS_AIRFLOW
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.variables.providers import NEEDS_AIRFLOW
 
 FLAT = {"name": "orders", "connector.class": "FileStreamSource", "topic": "t", "file": "/data/in"}
 NESTED = {"name": "orders", "config": {key: value for key, value in FLAT.items() if key != "name"}}

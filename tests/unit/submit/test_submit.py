@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.machine.java import Java
 from airflow_kconnect.machine.spark_home import install_folder
+from airflow_kconnect.runs.events import event_line
 from airflow_kconnect.submit import submit as module
 from airflow_kconnect.submit.spark import SparkSubmit, job_path
 from airflow_kconnect.submit.submit import spark_conf, submit, submit_command, submit_environment

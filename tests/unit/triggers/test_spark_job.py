@@ -14,9 +14,10 @@ import pytest
 from airflow.providers.common.compat.module_loading import import_string
 from asgiref.sync import async_to_sync
 
-from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.livy import Livy
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.triggers.spark_job import (
     DriverPodTrigger,
     ServiceJobTrigger,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from airflow_kconnect.stores.watching.positions import ConnectorPositions
+from airflow_kconnect.stores.positions.positions import ConnectorPositions
 from airflow_kconnect.triggers.together import seen_together, until_next
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from airflow_kconnect.connect.hosting.keys import HOSTED
+from airflow_kconnect.hosting.keys import HOSTED
 
 _PARTITIONERS = "io.confluent.connect.storage.partitioner."
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Range, Type, ValidString
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.places.keys import define_store_keys
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 OPEN_FILES = "kconnect.open.files.max"
 BUFFER = "kconnect.buffer.bytes"

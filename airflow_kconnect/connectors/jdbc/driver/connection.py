@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, first_line
-from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.facts.condition import Condition, by_state
 from airflow_kconnect.connectors.jdbc.facts.registry import database_of
+from airflow_kconnect.credentials.refused_logins import login_refused
 
 Row = tuple[str | None, ...]
 

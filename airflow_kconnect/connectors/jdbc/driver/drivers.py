@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.validation.jdbc_parameters import is_refused
 from airflow_kconnect.connectors.jdbc.driver.class_path import (
     ADDED,
     add_jar,
@@ -27,6 +25,8 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
 from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES, database_of
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import find_java
+from airflow_kconnect.validation.connector_keys import KCONNECT
+from airflow_kconnect.validation.jdbc_parameters import is_refused
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
-from airflow_kconnect.connect.validation.jdbc_parameters import decoded, is_refused, plain
 from airflow_kconnect.connectors.jdbc.facts.registry import database_of
+from airflow_kconnect.validation.jdbc_parameters import decoded, is_refused, plain
 
 _STORES = re.compile(r"(?:keystore|truststore)(?:url)?$")
 _LOCAL = re.compile(r"file:(?!//[^/]).*|(?![a-z][a-z0-9+.-]+:).*", re.IGNORECASE | re.DOTALL)

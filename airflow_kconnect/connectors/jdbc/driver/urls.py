@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.jdbc_parameters import LOADS, decoded, is_refused, names_in
 from airflow_kconnect.connectors.jdbc.driver.parameters import is_allowed, is_password, is_remote_store
 from airflow_kconnect.connectors.jdbc.facts.registry import database_of
+from airflow_kconnect.validation.jdbc_parameters import LOADS, decoded, is_refused, names_in
 
 _URL = re.compile(r"jdbc:(?P<subprotocol>[a-z0-9_-]+)(?:\+[a-z]+)?:(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(?:[a-z0-9+_-]+:)*//(?P<authority>[^/?;]*)(?:/(?P<database>[^?;]*))?", re.IGNORECASE)

@@ -16,7 +16,6 @@ from airflow_kconnect.connect.config import (
     Type,
     ValidString,
 )
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, FAIL, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.jdbc.driver.drivers import Driver, define_driver_keys, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
@@ -24,6 +23,7 @@ from airflow_kconnect.connectors.jdbc.driver.zones import zone_name, zone_rule
 from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming
 from airflow_kconnect.connectors.visibility import ShownWith
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"

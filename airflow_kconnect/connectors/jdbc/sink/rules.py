@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES, PATH, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
 from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 from airflow_kconnect.connectors.jdbc.sink.config import KAFKA, NONE, RECORD_KEY, UPDATE, UPSERT
 from airflow_kconnect.connectors.jdbc.sink.naming import table_name
+from airflow_kconnect.variables.syntax import has_reference
 
 
 def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, list[str]]:

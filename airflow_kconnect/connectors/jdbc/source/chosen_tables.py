@@ -8,7 +8,6 @@ from typing import Any
 
 from airflow_kconnect.connect.config import java_pattern
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import check_topic_name
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, Reading, as_text, reading_of
@@ -19,6 +18,7 @@ from airflow_kconnect.connectors.jdbc.source.offsets import QUERY_PARTITION, par
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table
 from airflow_kconnect.connectors.jdbc.source.units import unit_of
+from airflow_kconnect.validation.connector import check_topic_name
 
 INTEGERS = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
 _TYPES = "docs/connectors/jdbc-source.md#types"

@@ -17,12 +17,12 @@ from airflow_kconnect.connect.config import (
     java_pattern,
     nullable,
 )
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.jdbc.driver.drivers import define_driver_keys
 from airflow_kconnect.connectors.jdbc.driver.urls import url_validator
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_rule
 from airflow_kconnect.connectors.jdbc.source.columns import GRANULARITIES
 from airflow_kconnect.connectors.visibility import ShownWith
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 MODES = ("bulk", "incrementing", "timestamp", "timestamp+incrementing")
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.run_warnings import RunWarning
+from airflow_kconnect.runs.warnings import RunWarning
 
 if TYPE_CHECKING:
     from airflow_kconnect.connectors.jdbc.source.chosen_table import Source

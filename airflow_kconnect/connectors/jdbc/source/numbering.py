@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 _CURES = (
     "Set `on.renumbered=restart` to read it from the beginning, `ignore` if others than the database number its rows,"

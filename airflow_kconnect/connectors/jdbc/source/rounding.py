@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -10,6 +9,7 @@ from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.offsets import settled_wall
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source.units import DAY, MINUTE, apparent_unit, floored, wide_unit
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 _MS = 1_000_000
 # That many values are not whole minutes by chance.

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_of, driver_properties
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
 from airflow_kconnect.connectors.jdbc.facts.entry import Database
 from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 from airflow_kconnect.connectors.jdbc.source.config import Mode
+from airflow_kconnect.runs.warnings import Kind, RunWarning
+from airflow_kconnect.variables.syntax import has_reference
 
 _NO_BOUND = (
     "is not possible with `mode=bulk`: a copy has no offset at which the next run could continue, so each run would"

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.source import Offset, PlanContext, ResumePoint, SourcePlan, Split
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.drivers import use_driver
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
@@ -29,6 +28,7 @@ from airflow_kconnect.connectors.jdbc.source.planning import BLOCKS, Pieces, Pla
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source.tables import changes
 from airflow_kconnect.connectors.jdbc.source.windows import Start, WindowFinder, committable, start_of
+from airflow_kconnect.java_text.json import partition_identity
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,6 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -21,6 +20,7 @@ from airflow_kconnect.connectors.jdbc.source.planning import Window, whole
 from airflow_kconnect.connectors.jdbc.source.rounding import Rounding
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source.units import HOUR
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidList, nullable
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.jdbc.facts.entry import Database
 from airflow_kconnect.connectors.jdbc.facts.registry import DATABASES
 from airflow_kconnect.connectors.table.settings import CatalogSettings
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 BUNDLES_KEY = "kconnect.iceberg.bundles"
 CONNECTIONS = "kconnect.catalog.conn_ids"

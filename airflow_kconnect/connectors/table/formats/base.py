@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.connector.row_counts import RowCount
+from airflow_kconnect.connect.connector.upkeep import TableUpkeep
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.row_counts import RowCount
-from airflow_kconnect.connect.upkeep import TableUpkeep
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

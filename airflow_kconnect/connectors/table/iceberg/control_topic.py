@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.sink_topics import sink_group
 
 _DATA_WRITTEN = 1
 _MAGIC, _ID_BYTES = b"\xc2\x01", 16

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
-from airflow_kconnect.connect.hosting.keys import HOSTED
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.table.catalogs.keys import SPARK_CATALOG, TYPES, define_catalog_keys
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
 from airflow_kconnect.connectors.table.packages import define_jars_key
@@ -22,6 +20,8 @@ from airflow_kconnect.connectors.table.settings import (
     Routing,
     TableSettings,
 )
+from airflow_kconnect.hosting.keys import HOSTED
+from airflow_kconnect.validation.connector_keys import KCONNECT
 
 CATALOG = "iceberg.catalog"
 CATALOG_KEYS, HADOOP_KEYS = "iceberg.catalog.", "iceberg.hadoop."

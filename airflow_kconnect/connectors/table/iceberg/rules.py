@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from airflow_kconnect.connect.validation.jdbc_parameters import is_refused, refused_in
 from airflow_kconnect.connectors.table.catalogs.keys import catalog_problem
 from airflow_kconnect.connectors.table.iceberg.keys import (
     BRANCH,
@@ -32,6 +31,7 @@ from airflow_kconnect.connectors.table.iceberg.keys import (
     of_tables,
     split_partition,
 )
+from airflow_kconnect.validation.jdbc_parameters import is_refused, refused_in
 
 
 def iceberg_errors(props: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.base import SparkNeeds
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connectors.table.catalogs.keys import with_catalog
 from airflow_kconnect.connectors.table.formats.registry import ICEBERG
 from airflow_kconnect.connectors.table.iceberg.control_topic import files_left
@@ -27,6 +26,7 @@ from airflow_kconnect.connectors.table.iceberg.rules import iceberg_errors, iceb
 from airflow_kconnect.connectors.table.packages import JARS, needs_of
 from airflow_kconnect.connectors.table.settings import TableSettings
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
+from airflow_kconnect.hosting.keys import HOSTED
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin

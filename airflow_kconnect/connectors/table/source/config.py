@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidString, nullable
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs.keys import define_catalog_keys
 from airflow_kconnect.connectors.table.config import CATALOG, below, catalog_conf
 from airflow_kconnect.connectors.table.formats.plain.options import forbidden
 from airflow_kconnect.connectors.table.formats.registry import DELTA, FORMATS, ICEBERG
 from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import CatalogSettings
+from airflow_kconnect.validation.connector_keys import KCONNECT
+from airflow_kconnect.worker_config.keys import TABLE_FORMATS
 
 CHANGES, INCREMENTING, BULK = "changes", "incrementing", "bulk"
 OPTIONS = "table.read."

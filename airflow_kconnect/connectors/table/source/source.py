@@ -22,8 +22,6 @@ from airflow_kconnect.connect.connector.source import (
 )
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.worker.keys import TABLE_FORMATS
 from airflow_kconnect.connectors.table.catalogs.catalogs import use_catalog
 from airflow_kconnect.connectors.table.catalogs.keys import check_connections, with_catalog
 from airflow_kconnect.connectors.table.config import CATALOG, below
@@ -40,12 +38,14 @@ from airflow_kconnect.connectors.table.source.config import (
     source_problems,
 )
 from airflow_kconnect.connectors.table.source.offsets import offset_name, offset_problems, partition_of, reached
+from airflow_kconnect.runs.warnings import Kind, RunWarning
+from airflow_kconnect.worker_config.keys import TABLE_FORMATS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from airflow_kconnect.connect.worker.keys import WorkerConfig
     from airflow_kconnect.connectors.table.source.rows import SourceTable
+    from airflow_kconnect.worker_config.keys import WorkerConfig
 
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 1_000
 """Of a part, as far as that is known: its transaction has an end, and is worth its cost."""

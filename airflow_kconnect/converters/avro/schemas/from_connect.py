@@ -10,12 +10,12 @@ from typing import Any
 
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.avro.config import AvroSettings
 from airflow_kconnect.converters.avro.schemas import names
 from airflow_kconnect.converters.avro.schemas.attributes import annotated, decimal_properties, parameters
 from airflow_kconnect.converters.avro.schemas.defaults import InvalidDefault, default_to_avro, writes_avro_map
 from airflow_kconnect.converters.registered import sums
+from airflow_kconnect.java_text.json import canonical_json
 
 _PLAIN = {
     SchemaType.INT8: "int",

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.connect.sink_topics import dead_letter_group
+from airflow_kconnect.kafka.sink_topics import dead_letter_group
 from tests.support import unique
 
 Kconnect = Callable[..., Result]

@@ -13,7 +13,8 @@ from confluent_kafka import Consumer, TopicPartition
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import airflow_variables, app
-from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunsKey, RunState
 from tests.support import unique
 from tests.support.kafka import produce

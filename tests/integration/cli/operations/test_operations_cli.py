@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.connect.positions_text import resume_command
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.kafka.positions_text import resume_command
 from airflow_kconnect.stores.status_topic.records import Status
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import produce
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.cache import cache_folder
+from airflow_kconnect.machine.cache import cache_folder
 from tests.support import unique
 from tests.support.kafka import read_all
 from tests.support.spark.jobs import kill_job_at, start_job

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_RETRIABLE
 from airflow_kconnect.runtime.sink import planned
 from tests.integration.runtime.conftest import STRING, Run
 from tests.integration.runtime.conftest import run_here as run_here

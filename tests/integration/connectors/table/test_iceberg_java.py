@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.connect.iceberg import NEWEST, iceberg_folder

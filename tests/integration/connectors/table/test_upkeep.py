@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.connector.upkeep import DAY_MS, Step, TableUpkeep, Upkeep
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.upkeep import DAY_MS, Step, TableUpkeep, Upkeep
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from airflow_kconnect.connectors.table.formats.iceberg.upkeep import IcebergUpkeep

@@ -10,9 +10,9 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.token_provider import Token, TokenProvider
-from airflow_kconnect.hosted.java import libraries
-from airflow_kconnect.hosted.java.jvm import HostJvm
-from airflow_kconnect.hosted.java.own_classes import own_jar
+from airflow_kconnect.hosted.jvm import libraries
+from airflow_kconnect.hosted.jvm.jvm import HostJvm
+from airflow_kconnect.hosted.jvm.own_classes import own_jar
 from airflow_kconnect.hosted.worker import run_tokens
 from airflow_kconnect.hosted.worker.run_tokens import login_keys, tokens_for
 from airflow_kconnect.machine.java import find_java

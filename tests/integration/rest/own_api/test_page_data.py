@@ -11,11 +11,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.sink_topics import dead_letter_group
+from airflow_kconnect.control.overview.watch import Watch
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.control.watching.watch import Watch
+from airflow_kconnect.kafka.sink_topics import dead_letter_group
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State

@@ -15,7 +15,7 @@ import pytest
 from selenium.webdriver.support.ui import Select
 
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.hosted.plugins.warm import WARM
+from airflow_kconnect.hosted.asking.warm import WARM
 from tests.integration.rest.page.test_create import choose
 from tests.support import unique
 from tests.support.connect.hosted import FILE, plugin_folder

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.group import idle_sinks
 from airflow_kconnect.runtime.group.idle import looked_at, tell_idle
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.group import GroupSpec
-from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.runs.group import GroupSpec
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run_group
 from tests.integration.runtime.conftest import STRING
 from tests.integration.runtime.sink.planned.conftest import Lake, record

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_RETRIABLE
 from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support.spark.jobs import start_job, wait_gone
 

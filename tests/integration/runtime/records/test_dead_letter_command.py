@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.connect.run import EXIT_OK
+from airflow_kconnect.runs.events import EXIT_OK
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.test_directory_pipeline import SCHEMALESS, lines
 from tests.support import unique

@@ -12,14 +12,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, WarnedError
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.sink.run import SinkRun
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import SCHEMALESS, lines
 from tests.support import unique

@@ -17,11 +17,11 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf import json_format
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.converters.protobuf.pool import message_class, message_type
 from airflow_kconnect.converters.protobuf.sources import compiled
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.kafka import create_topic, produce

@@ -13,16 +13,16 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf import json_format
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.converters.protobuf.pool import message_class, message_type
 from airflow_kconnect.converters.protobuf.sources import compiled
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.registered.written_cases import CASES
 from tests.support import unique
 from tests.support.connectors.shaped_source import Shaped, ShapedSource

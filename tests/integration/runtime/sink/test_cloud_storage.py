@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED
+from airflow_kconnect.runs.events import EXIT_FENCED
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.confluent_sinks import confluent_sink

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer
 
-from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runs.report import RunReport
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 from tests.support.kafka import create_topic, produce

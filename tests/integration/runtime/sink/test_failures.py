@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_OK
+from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_OK
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce

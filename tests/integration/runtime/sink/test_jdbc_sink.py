@@ -12,8 +12,9 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique

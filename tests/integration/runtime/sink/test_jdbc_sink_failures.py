@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.databases.jdbc_databases import H2Database

@@ -16,8 +16,6 @@ from pyspark.sql import SparkSession
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, InternalError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -28,6 +26,8 @@ from airflow_kconnect.runtime.sink.run import SinkRun
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from airflow_kconnect.stores.sink_positions import marked_topic
 from airflow_kconnect.stores.transactional_ids import driver_id
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 from tests.support.connectors.lossy_sink import LossySink

@@ -14,11 +14,11 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.warnings import Kind, kind_of
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.kafka import produce

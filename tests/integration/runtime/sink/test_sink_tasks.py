@@ -13,14 +13,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.sink.run import SinkRun
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connectors.asking_sink import AskingSink
 from tests.support.kafka import create_topic, produce

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.connectors.directory.encoders.texts import decompressed
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.runs.events import EXIT_FENCED
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import Producer
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runs.report import RunReport
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 

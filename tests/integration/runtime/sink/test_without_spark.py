@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_RETRIABLE
 from tests.support import unique
 from tests.support.kafka import produce
 from tests.support.spark.jobs import Job, kill_all, start_job, wait_gone

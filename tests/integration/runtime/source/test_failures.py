@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import NEEDS_SPARK, NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
 from tests.support.kafka import read_all, read_values

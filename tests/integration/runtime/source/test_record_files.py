@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
+from airflow_kconnect.runs.events import EXIT_FENCED
 from tests.integration.runtime.conftest import NEEDS_SPARK, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import read_values

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connectors.quiet_source import QuietSource
 from tests.support.kafka import read_values

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED
+from airflow_kconnect.runs.events import EXIT_FENCED
 from airflow_kconnect.runtime.source import moving, run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique

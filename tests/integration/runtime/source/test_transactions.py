@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.verifiable.source import VerifiableSourceConnector
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
 from tests.support.connectors.transactional_source import TransactionalSource

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_RETRIABLE
 from tests.integration.runtime.conftest import NumberedFile, missing_and_doubled
 from tests.support import unique
 from tests.support.kafka import read_values

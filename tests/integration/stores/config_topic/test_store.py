@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.config_topic.records import RestartRequest
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connect.records import put_restart, put_task_count, put_tasks
 from tests.support.kafka import eventually, produce, read_all

@@ -12,8 +12,6 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.stores import transactional_ids
@@ -30,6 +28,8 @@ from airflow_kconnect.stores.offset_topic.records import (
     plan_key,
 )
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state, target_state_key
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import produce, read_all
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.stores.status_topic import ended_runs
 from airflow_kconnect.stores.status_topic.ended_runs import EndedRun, tell_ended
 from airflow_kconnect.stores.status_topic.run_facts import RunFacts
@@ -15,6 +14,7 @@ from airflow_kconnect.stores.status_topic.run_history import RunHistory, now_ms
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.status_topic.writing import StatusWriter
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 
 NAMES = [f"c{n}" for n in range(30)]

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, FencedError
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.partitions import partition_of
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.stores.status_topic import run_history
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status
 from airflow_kconnect.stores.status_topic.run_facts import RunFacts, facts_of
@@ -21,6 +20,7 @@ from airflow_kconnect.stores.status_topic.run_history import RunHistory
 from airflow_kconnect.stores.status_topic.run_records import MOST_RUNS, ConnectorRuns, RunRecord, RunsKey, RunState
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.status_topic.writing import StatusWriter
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connect.records import put_runs
 from tests.support.kafka import produce

@@ -9,12 +9,12 @@ import time
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.status_topic.records import TRACE_MAX, ConnectorKey, State, Status, TaskKey
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connect.records import may_replace
 from tests.support.kafka import create_topic, read_all

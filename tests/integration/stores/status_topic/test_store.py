@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status, TaskKey, TopicStatus
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.connect.records import put_runs, put_topic
 from tests.support.kafka import create_topic, eventually, produce, read_all

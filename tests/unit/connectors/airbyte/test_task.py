@@ -13,10 +13,10 @@ from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.data import INT64_SCHEMA
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.airbyte.source import AirbyteSourceConnector
 from airflow_kconnect.connectors.airbyte.task import AirbyteSourceTask
+from airflow_kconnect.java_text.json import partition_identity
 from tests.support.connectors.taps import Source
 
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.validation.hidden import shown_as_known
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.dlt.loading import argument_of
 from airflow_kconnect.connectors.dlt.source import DltSourceConnector
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.validation.hidden import shown_as_known
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 SOURCES = "tests.support.connectors.dlt_sources"
 BASE = {"name": "d", "connector.class": "airflow_kconnect.connectors.dlt.DltSourceConnector"}

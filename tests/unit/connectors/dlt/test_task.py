@@ -11,10 +11,10 @@ import pytest
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import SourceTaskContext
 from airflow_kconnect.connect.errors import DataError, NextRunError, RetriableError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.dlt.source import DltSourceConnector
 from airflow_kconnect.connectors.dlt.task import DltSourceTask
+from airflow_kconnect.java_text.json import partition_identity
 
 SOURCES = "tests.support.connectors.dlt_sources"
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
+from airflow_kconnect.runs.warnings import Kind, kind_of
 
 Lines = list[str]
 

@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.connector.source import Offset, PlanContext, SourcePlan, Split
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.file.inputs import fingerprint
 from airflow_kconnect.connectors.file.lines import read_lines
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 
 Ranges = list[tuple[int, int]]
 IndexedSplits = list[tuple[int, Split]]

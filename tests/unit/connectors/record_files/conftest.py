@@ -11,8 +11,8 @@ import pytest
 
 from airflow_kconnect.connect.connector.source import Offset, PlanContext, SourcePlan
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 
 
 class Runs:

@@ -13,12 +13,12 @@ import pytest
 from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files import source
 from airflow_kconnect.connectors.record_files.config import char_of
 from airflow_kconnect.connectors.record_files.offsets import offset_problems
 from airflow_kconnect.connectors.record_files.selection import Rules, Selected, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from tests.unit.connectors.record_files.conftest import Runs

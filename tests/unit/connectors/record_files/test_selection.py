@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connectors.record_files.selection import Rules, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
+from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 from airflow_kconnect.places.local import LocalPlace

@@ -10,7 +10,7 @@ import pytest
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
-from airflow_kconnect.stores.watching.condition import Finding
+from airflow_kconnect.stores.positions.condition import Finding
 from tests.unit.connectors.record_files.conftest import Runs
 
 

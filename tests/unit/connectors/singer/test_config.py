@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import inspect_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.singer.settings import settings_of
 from airflow_kconnect.connectors.singer.source import SingerSourceConnector
+from airflow_kconnect.validation.connector import inspect_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.connectors.taps import Tap
 
 

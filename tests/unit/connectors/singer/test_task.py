@@ -17,12 +17,12 @@ from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
 from airflow_kconnect.connect.data import INT64_SCHEMA
 from airflow_kconnect.connect.errors import ConfigError, DataError, NextRunError, RetriableError
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.programs import running as running_programs
 from airflow_kconnect.connectors.programs import transactions
 from airflow_kconnect.connectors.singer.source import SingerSourceConnector
 from airflow_kconnect.connectors.singer.task import SingerSourceTask
+from airflow_kconnect.java_text.json import partition_identity
 from tests.support.connectors.taps import Tap
 
 PARTITION = {"tap": "tap-numbers"}

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connectors.record_files.config import AS_TEXT, GIVEN, STRINGS, Dialect
 from airflow_kconnect.connectors.spooldir.source import (
     SpoolDirAvroSourceConnector,
@@ -18,6 +16,8 @@ from airflow_kconnect.connectors.spooldir.source import (
     SpoolDirSchemaLessJsonSourceConnector,
     SpoolDirSourceConnector,
 )
+from airflow_kconnect.plugins.registry import registry
+from airflow_kconnect.validation.connector import inspect_connector
 from tests.unit.connectors.spooldir.conftest import PACKAGE, SCHEMAS, TIMESTAMP, plain, schema
 
 LEAST = {

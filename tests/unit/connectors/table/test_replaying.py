@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connectors.table.replaying import replay_warning
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
+from airflow_kconnect.runs.replays import check_replay
+from airflow_kconnect.runs.warnings import Kind, kind_of
 
 COORDINATES = {"table.metadata.columns": "topic,partition,offset:kafka_offset"}
 UPSERT = {"insert.mode": "upsert", "pk.mode": "record_key", "pk.fields": "id"}

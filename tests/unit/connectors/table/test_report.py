@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connectors.table.report import TablesReport
+from airflow_kconnect.runs.warnings import Kind, kind_of
 
 MB = 1_000_000
 

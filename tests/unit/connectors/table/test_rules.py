@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.worker.keys import TABLE_FORMATS, WorkerConfig
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
+from airflow_kconnect.worker_config.keys import TABLE_FORMATS, WorkerConfig
 
 BASE = {"name": "lake", "connector.class": "SparkTableSink", "topics": "orders", "table.format": "iceberg"}
 

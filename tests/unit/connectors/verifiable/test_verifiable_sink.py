@@ -10,8 +10,8 @@ import pytest
 
 from airflow_kconnect.connect.connector.task import SinkTaskContext
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connectors.verifiable.sink import VerifiableSinkConnector, VerifiableSinkTask
+from airflow_kconnect.validation.connector import inspect_connector
 
 PARTITION = TopicPartition("numbers", 2)
 

@@ -11,12 +11,12 @@ import pytest
 
 from airflow_kconnect.connect.data import INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, Shape, struct
 from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError, RetriableError
-from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.avro.converter import AvroConverter
 from airflow_kconnect.converters.registered.desk import ask
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.registry.schema import RegisteredSchema
 from airflow_kconnect.registry.wire import GUID, ID
+from airflow_kconnect.validation.connector import inspect_connector
 
 RECORD = struct(("id", INT64_SCHEMA), name="shop.Order")
 NONE: Mapping[str, str] = MappingProxyType({})

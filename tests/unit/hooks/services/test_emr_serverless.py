@@ -14,6 +14,7 @@ from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailable
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 from airflow_kconnect.hooks.services.registry import open_service
 from tests.support.http_server import Answer, HttpServer, http_server
+from tests.support.spark.aws import refused, told
 
 EXTRA = {"execution_role_arn": "arn:aws:iam::123456789012:role/job", "staging": "s3://bucket/kconnect"}
 JOB = ServiceJob(
@@ -41,26 +42,17 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer]:
         yield server
 
 
-def _json(**members: Any) -> Answer:
-    return Answer(200, {"Content-Type": "application/json"}, json.dumps(members).encode())
-
-
-def _error(status: int, code: str, text: str) -> Answer:
-    headers = {"x-amzn-ErrorType": code, "Content-Type": "application/json"}
-    return Answer(status, headers, json.dumps({"message": text}).encode())
-
-
 def _run(state: str, details: str = "") -> Answer:
-    return _json(jobRun={"applicationId": "00app1", "jobRunId": "00run1", "state": state, "stateDetails": details})
+    return told({"jobRun": {"applicationId": "00app1", "jobRunId": "00run1", "state": state, "stateDetails": details}})
 
 
 class TestStart:
     def test_it_returns_the_id_of_the_job_run(self, aws: HttpServer) -> None:
-        aws.answers = [_json(applicationId="00app1", jobRunId="00run1", arn="arn:aws:x")]
+        aws.answers = [told({"applicationId": "00app1", "jobRunId": "00run1", "arn": "arn:aws:x"})]
         assert _service().start(JOB) == "00run1"
 
     def test_settings_are_properties_that_need_no_quotes(self, aws: HttpServer) -> None:
-        aws.answers = [_json(applicationId="00app1", jobRunId="00run1", arn="arn:aws:x")]
+        aws.answers = [told({"applicationId": "00app1", "jobRunId": "00run1", "arn": "arn:aws:x"})]
         _service().start(JOB)
         (request,) = aws.requests
         assert json.loads(request.body) == {
@@ -91,13 +83,13 @@ class TestStart:
         }
 
     def test_what_is_refused_is_an_error_with_awss_words(self, aws: HttpServer) -> None:
-        aws.answers = [_error(400, "ValidationException", "Invalid execution role ARN")]
+        aws.answers = [refused(400, "ValidationException", "Invalid execution role ARN")]
         with pytest.raises(ConfigError, match=r"EMR Serverless refuses: .*Invalid execution role ARN"):
             _service().start(JOB)
 
     @pytest.mark.parametrize(("status", "code"), [(500, "InternalServerException"), (429, "ThrottlingException")])
     def test_no_answer_may_be_another_time(self, aws: HttpServer, status: int, code: str) -> None:
-        aws.answers = [_error(status, code, "later")] * 3
+        aws.answers = [refused(status, code, "later")] * 3
         with pytest.raises(ClusterManagerUnavailableError, match="EMR Serverless does not answer"):
             _service().start(JOB)
 
@@ -119,12 +111,28 @@ class TestStatus:
         aws.answers = [_run(state)]
         assert _service().status("00run1").outcome is outcome
 
+    def test_all_of_a_job_are_asked_for_by_one_client(self, aws: HttpServer) -> None:
+        aws.answers = [_run("RUNNING"), _run("RUNNING")]
+        service = _service()
+        service.status("00run1")
+        first = vars(service)["_client"]
+        service.status("00run1")
+        assert vars(service)["_client"] is first
+
+    def test_after_an_error_the_next_one_has_a_new_client(self, aws: HttpServer) -> None:
+        """The login of its connection may have been renewed."""
+        aws.answers = [refused(403, "ExpiredTokenException", "The security token is expired")] * 3
+        service = _service()
+        with pytest.raises(ClusterManagerUnavailableError):
+            service.status("00run1")
+        assert "_client" not in vars(service)
+
     def test_a_failure_has_awss_reason(self, aws: HttpServer) -> None:
         aws.answers = [_run("FAILED", "Job failed. ExitCode: 1.")]
         assert _service().status("00run1").reason == "Job failed. ExitCode: 1."
 
     def test_a_job_that_is_not_known_is_lost(self, aws: HttpServer) -> None:
-        aws.answers = [_error(404, "ResourceNotFoundException", "Job run 00run1 does not exist")]
+        aws.answers = [refused(404, "ResourceNotFoundException", "Job run 00run1 does not exist")]
         assert _service().status("00run1").outcome is JobOutcome.LOST
 
     def test_the_log_is_where_emr_copies_it(self, aws: HttpServer) -> None:
@@ -135,18 +143,18 @@ class TestStatus:
 
 class TestEnd:
     def test_it_cancels_the_job_run(self, aws: HttpServer) -> None:
-        aws.answers = [_json(applicationId="00app1", jobRunId="00run1")]
+        aws.answers = [told({"applicationId": "00app1", "jobRunId": "00run1"})]
         _service().end("00run1")
         assert [(request.method, request.path) for request in aws.requests] == [
             ("DELETE", "/applications/00app1/jobruns/00run1")
         ]
 
     def test_a_job_that_has_ended_has_ended(self, aws: HttpServer) -> None:
-        aws.answers = [_error(400, "ValidationException", "Job run is in a terminal state"), _run("SUCCESS")]
+        aws.answers = [refused(400, "ValidationException", "Job run is in a terminal state"), _run("SUCCESS")]
         _service().end("00run1")
 
     def test_a_running_job_that_may_not_be_ended_is_an_error(self, aws: HttpServer) -> None:
-        aws.answers = [_error(403, "AccessDeniedException", "not authorized"), _run("RUNNING")]
+        aws.answers = [refused(403, "AccessDeniedException", "not authorized"), _run("RUNNING")]
         with pytest.raises(ConfigError, match="not authorized"):
             _service().end("00run1")
 

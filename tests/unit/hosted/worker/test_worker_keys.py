@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.hosted.worker.worker_keys import (
     connector_properties,
     handed_over,
@@ -12,6 +11,7 @@ from airflow_kconnect.hosted.worker.worker_keys import (
     sink_session,
     worker_properties,
 )
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 WORKER = {
     "bootstrap.servers": "kafka:9092",

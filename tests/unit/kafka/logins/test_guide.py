@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.worker.keys import worker_config_def
-from airflow_kconnect.connect.worker.oauth_keys import GROUP
+from airflow_kconnect.worker_config.keys import worker_config_def
+from airflow_kconnect.worker_config.oauth_keys import GROUP
 from tests.support.pages.markdown import REPOSITORY, blocks
 
 SHOWN = {block.info: block.text for block in blocks(REPOSITORY / "docs" / "guides" / "cloud-logins.md")}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.runs.events import event_line
 from tests.support.airflow.operator_runs import REPORT
 from tests.support.spark.fake_spark import FakeSpark, printing
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
 
-from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorDataError,
@@ -17,6 +16,7 @@ from airflow_kconnect.errors import (
     ConnectorRetriableError,
     ConnectorRunError,
 )
+from airflow_kconnect.runs.events import event_line
 from tests.support.airflow.operator_runs import SOURCE, context, source
 from tests.support.spark.fake_spark import FakeSpark, printing
 

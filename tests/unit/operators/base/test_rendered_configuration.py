@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airflow.providers.common.compat.sdk import redact
 
-from airflow_kconnect.connect.hosting.password_keys import note
+from airflow_kconnect.hosting.password_keys import note
 from airflow_kconnect.operators.base import ConnectorOperator
 from tests.support.airflow.operator_runs import CONFIG, context, source
 from tests.support.spark.fake_spark import FakeSpark

@@ -14,8 +14,8 @@ from openlineage.client.naming import dataset as naming
 from openlineage.client.serde import Serde
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
-from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.operators.reports.moved import kafka_namespace
+from airflow_kconnect.runs.events import event_line
 from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
 from tests.support.spark.fake_spark import FakeSpark, printing
 

@@ -11,9 +11,9 @@ from airflow.providers.common.compat.sdk import AirflowException, AirflowFailExc
 from airflow.sdk import BaseNotifier
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
-from airflow_kconnect.connect.run import event_line
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.operators.reports.failures import FAILURE
+from airflow_kconnect.runs.events import event_line
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
 from tests.support.spark.fake_spark import FakeSpark, printing
 

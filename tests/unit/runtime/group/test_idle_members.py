@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.group.idle import IdleMembers
 from airflow_kconnect.runtime.group.member import Member
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.runs.group import GroupSpec, MemberEnd, exit_code_of
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.group.run import GroupRun, still_idle, weights
 from airflow_kconnect.runtime.process.progress import speaker
 from airflow_kconnect.runtime.process.session import LazySession

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, SPARK_OPTIONS
+from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA
+from airflow_kconnect.runs.spec import SPARK_OPTIONS
 from airflow_kconnect.runtime.job import main as job_main
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.session import LazySession

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from airflow_kconnect.connect.run import EVENT_PREFIX, describe_event
+from airflow_kconnect.runs.events import EVENT_PREFIX, describe_event
 from airflow_kconnect.runtime.process.phases import SINK_PHASES, PhaseTimer
 
 

@@ -15,7 +15,7 @@ from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.retries import Retries
+from airflow_kconnect.runtime.retries import Retries
 from airflow_kconnect.runtime.sink import delivery
 from airflow_kconnect.runtime.sink.delivery import Delivery, Ended, Terms
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.run_warnings import kind_of
 from airflow_kconnect.kafka.admin_answers import Bounds
+from airflow_kconnect.runs.warnings import kind_of
 from airflow_kconnect.runtime.sink.plan import (
     LARGEST,
     SMALLEST,

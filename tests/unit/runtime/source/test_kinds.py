@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from airflow_kconnect.connect.connector.source import PollSourceConnector
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.kinds import PollKind
 from airflow_kconnect.stores.offset_topic.view import OffsetView
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.connectors.scripted_task import ScriptedTask
 
 CONFIG = {"name": "fs", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t", "tasks.max": "9"}

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from airflow_kconnect.connect.errors import DataError, NextRunError, RetriableError
-from airflow_kconnect.connect.retries import NO_RETRIES, Retries
+from airflow_kconnect.runtime.retries import NO_RETRIES, Retries
 from airflow_kconnect.runtime.source.retried_poll import RetriedPoll
 from tests.support.connectors.scripted_task import ScriptedTask, records
 

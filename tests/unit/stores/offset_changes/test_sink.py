@@ -12,13 +12,13 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 from airflow_kconnect.kafka.admin_answers import Topic
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from airflow_kconnect.stores.offset_topic.records import TopicRead
 from airflow_kconnect.stores.sink_positions import Position, SinkPositions
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 ZERO, ONE = TopicPartition("orders", 0), TopicPartition("orders", 1)
 

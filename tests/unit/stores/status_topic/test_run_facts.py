@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.hosting.password_keys import note
+from airflow_kconnect.hosting.password_keys import note
 from airflow_kconnect.stores.status_topic.run_facts import facts_of
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 

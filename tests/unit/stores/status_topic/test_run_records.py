@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.stores.status_topic.run_records import (
     MOST_BYTES,
     MOST_RUNS,

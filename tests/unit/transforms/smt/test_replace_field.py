@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.transforms.smt.replace_field import ReplaceFieldValue
+from airflow_kconnect.validation.connector import validate_connector
 
 
 @pytest.mark.parametrize("mapping", ["a", "a:b:c", "a:", ":", "a::b", ""])

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database, Row
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits, still_open
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 _SECOND = 1_000_000_000
 # What InnoDB shows can be 0.1 s old, and it shows a transaction a moment after the statement that begins it has taken

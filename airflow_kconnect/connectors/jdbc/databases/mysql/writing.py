@@ -17,7 +17,6 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
-from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.facts.condition import Condition
 from airflow_kconnect.connectors.jdbc.facts.errors.mysql import DUPLICATE, MISFIT, NULL, by_number
@@ -27,6 +26,7 @@ from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsLoader, RowsTarget
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
+from airflow_kconnect.credentials.refused_logins import login_refused
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

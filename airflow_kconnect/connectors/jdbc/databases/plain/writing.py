@@ -15,7 +15,6 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
-from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
 from airflow_kconnect.connectors.jdbc.databases.plain.loader import PlainLoader
 from airflow_kconnect.connectors.jdbc.databases.plain.tables import PlainTables
@@ -26,6 +25,7 @@ from airflow_kconnect.connectors.jdbc.facts.registry import database_of
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
+from airflow_kconnect.credentials.refused_logins import login_refused
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,10 +13,10 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
-from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.facts.condition import Condition, by_state
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
+from airflow_kconnect.credentials.refused_logins import login_refused
 
 if TYPE_CHECKING:
     import psycopg

@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database, Row
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits, still_open
+from airflow_kconnect.runs.warnings import Kind, RunWarning
 
 READER = "kconnect reader"
 """Name of the sessions that only read: there is no need to wait for them."""

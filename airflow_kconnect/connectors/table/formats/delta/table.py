@@ -8,11 +8,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.connector.row_counts import RowCount
+from airflow_kconnect.connect.connector.upkeep import TableUpkeep
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError, first_line
-from airflow_kconnect.connect.positions_text import resume_command
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.row_counts import RowCount
-from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, applications, counted
 from airflow_kconnect.connectors.table.formats.delta import ddl
@@ -21,6 +20,7 @@ from airflow_kconnect.connectors.table.formats.delta.history import Commit, last
 from airflow_kconnect.connectors.table.formats.delta.upkeep import DeltaUpkeep
 from airflow_kconnect.connectors.table.identifiers import parts_of, quoted
 from airflow_kconnect.connectors.table.session_conf import with_conf
+from airflow_kconnect.kafka.positions_text import resume_command
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

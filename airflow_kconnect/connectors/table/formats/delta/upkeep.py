@@ -6,8 +6,8 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.upkeep import Step, TableUpkeep
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.upkeep import Step, TableUpkeep
 from airflow_kconnect.connectors.table.session_conf import with_conf
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.connector.row_counts import RowCount
+from airflow_kconnect.connect.connector.upkeep import TableUpkeep
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.row_counts import RowCount
-from airflow_kconnect.connect.upkeep import TableUpkeep
 from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, applications, counted
 from airflow_kconnect.connectors.table.formats.iceberg.access import TableAccess

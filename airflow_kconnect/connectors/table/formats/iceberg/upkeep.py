@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.upkeep import DAY_MS, Step, TableUpkeep
+from airflow_kconnect.connect.connector.upkeep import DAY_MS, Step, TableUpkeep
 from airflow_kconnect.connectors.table.identifiers import text_literal
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.planned import SinkPlan
+from airflow_kconnect.connect.connector.row_counts import RowCount, soon
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.row_counts import RowCount, soon
 from airflow_kconnect.connectors.table.columns.evolution import Change
 from airflow_kconnect.connectors.table.formats.base import Table, TableDefinition, counted
 from airflow_kconnect.connectors.table.formats.plain.options import describes_itself, place_of, with_table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_RETRIABLE
+from airflow_kconnect.runs.events import EXIT_RETRIABLE
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.databases.postgres import PostgresDatabase, PostgresServer

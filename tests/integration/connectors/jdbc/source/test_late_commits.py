@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
+from airflow_kconnect.runs.warnings import Kind, kind_of
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support import unique

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connectors.table.sink import SparkTableSinkConnector
+from airflow_kconnect.runs.report import RunReport
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.conftest import run_here as run_here
 from tests.integration.runtime.sink.planned.test_interrupted_plans import STEPS, ending_at

@@ -13,11 +13,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.positions_text import positions_of, positions_request
-from airflow_kconnect.connect.run import EXIT_FENCED
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.kafka.positions_text import positions_of, positions_request
+from airflow_kconnect.runs.events import EXIT_FENCED
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.test_interrupted_plans import ending_at
 from tests.support import unique

@@ -11,12 +11,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
+from airflow_kconnect.runs.warnings import Kind, kind_of
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
 from tests.support.kafka import read_all
 

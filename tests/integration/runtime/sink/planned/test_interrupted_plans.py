@@ -12,7 +12,6 @@ from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError, FencedError
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
@@ -20,6 +19,7 @@ from airflow_kconnect.runtime.sink import planned
 from airflow_kconnect.stores.sink_plans import SinkPlans
 from airflow_kconnect.stores.sink_positions import SinkPositions
 from airflow_kconnect.stores.transactional_ids import driver_id
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 from tests.support.kafka import create_topic, produce

@@ -6,14 +6,14 @@ import pytest
 from confluent_kafka import Producer
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.positions_text import positions_of, positions_request
-from airflow_kconnect.connect.validation.connector import validate_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.kafka.positions_text import positions_of, positions_request
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from airflow_kconnect.stores.offset_topic.records import sink_plan_key
 from airflow_kconnect.stores.sink_plans import plans_of_all
+from airflow_kconnect.validation.connector import validate_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.conftest import Lake, record
 from tests.support.positions import commit

@@ -12,11 +12,11 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run_warnings import Kind
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.runs.warnings import Kind
 from airflow_kconnect.stores.sink_plans import plans_of_all
+from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.integration.runtime.sink.planned.test_interrupted_plans import ending_at
 from tests.support import unique

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connect.run import RunSpec
-from airflow_kconnect.connect.upkeep import Step, Upkeep
+from airflow_kconnect.connect.connector.upkeep import Step, Upkeep
+from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.sink.planned.conftest import Lake, record

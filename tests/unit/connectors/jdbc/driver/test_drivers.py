@@ -8,9 +8,6 @@ import pytest
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.connector import inspect_connector
-from airflow_kconnect.connect.worker.keys import WorkerConfig
 from airflow_kconnect.connectors.jdbc.driver.drivers import (
     ALLOWED,
     CLASS,
@@ -23,6 +20,9 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import (
     forbidden_drivers,
 )
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.validation.before_variables import inspect_without_references
+from airflow_kconnect.validation.connector import inspect_connector
+from airflow_kconnect.worker_config.keys import WorkerConfig
 
 POSTGRES = JdbcUrl.parse("jdbc:postgresql://h/db")
 OTHER = JdbcUrl.parse("jdbc:other://h/db")

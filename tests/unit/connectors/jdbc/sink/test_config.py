@@ -8,11 +8,11 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.validation.connector import inspect_connector, validate_connector
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES, PATH
 from airflow_kconnect.connectors.jdbc.sink.config import NESTED
 from airflow_kconnect.connectors.jdbc.sink_connector import AivenJdbcSink, ConfluentJdbcSink
+from airflow_kconnect.validation.connector import inspect_connector, validate_connector
 
 URL = "jdbc:postgresql://localhost:5432/shop"
 CONFIG = {

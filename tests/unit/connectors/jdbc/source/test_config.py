@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
-from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connectors.jdbc.source.columns import Granularity
 from airflow_kconnect.connectors.jdbc.source.config import columns_for
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source_connector import AivenJdbcSource, ConfluentJdbcSource
+from airflow_kconnect.runs.warnings import Kind, kind_of
+from airflow_kconnect.validation.connector import validate_connector
 
 _VALID = {"connection.url": "jdbc:postgresql://host/db", "mode": "incrementing", "topic.prefix": "db-"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run_warnings import Kind, kind_of
-from airflow_kconnect.connect.validation.connector import inspect_connector, validate_connector
 from airflow_kconnect.connectors.table.iceberg.sink import IcebergSinkConnector
 from airflow_kconnect.connectors.table.settings import APPEND, UPSERT, TableSettings
+from airflow_kconnect.runs.warnings import Kind, kind_of
+from airflow_kconnect.validation.connector import inspect_connector, validate_connector
 
 CONFIG = {
     "name": "orders",

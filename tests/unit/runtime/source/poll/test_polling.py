@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.run_end import Left
+from airflow_kconnect.runs.end import Left
 from airflow_kconnect.runtime.source.kinds import share_of
 from airflow_kconnect.runtime.source.poll import _HostedTask
 from tests.support.connectors.scripted_task import MakeSettings, Scripted, numbers, records

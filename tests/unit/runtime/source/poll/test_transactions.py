@@ -9,8 +9,8 @@ import pytest
 from airflow_kconnect.connect.connector.task import SourceTaskContext, TransactionContext
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.retries import Retries
-from airflow_kconnect.connect.run_end import Left
+from airflow_kconnect.runs.end import Left
+from airflow_kconnect.runtime.retries import Retries
 from airflow_kconnect.runtime.source.poll import _HostedTask
 from airflow_kconnect.runtime.source.transactions import AbortedRecord, Transactions, as_one
 from tests.support.connectors.scripted_task import MakeSettings, Scripted, records
