@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
-from airflow_kconnect.converters.registered.flags import CACHED, FlagSettings, flag
+from airflow_kconnect.converters.registered.flags import FlagSettings, flag
+from airflow_kconnect.registry.keys import CACHED
 
 _DISABLED = "DISABLED"
 _FROM_CLASSES = "it is about schemas made from Java classes; Connect's data have a schema"

@@ -7,8 +7,8 @@ from dataclasses import Field, dataclass, field, fields
 from typing import Any, Self
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.registry.keys import CACHED
 
-CACHED = "all schemas of a run are known while it lasts"
 _IMPORTANCE, _DOCUMENTATION = "importance", "documentation"
 
 

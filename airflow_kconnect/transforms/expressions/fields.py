@@ -16,7 +16,7 @@ from airflow_kconnect.transforms.expressions.schemaless import by_kind, java_cla
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-_SCHEMA_BUILDER = "org.apache.kafka.connect.errors.SchemaBuilderException"
+SCHEMA_BUILDER = "org.apache.kafka.connect.errors.SchemaBuilderException"
 
 
 def define_null_rule(config: ConfigDef) -> ConfigDef:
@@ -78,10 +78,10 @@ def unbuildable(names: Iterable[str]) -> Column | None:
     seen: set[str] = set()
     for name in names:
         if not name:
-            return with_exception_column(_SCHEMA_BUILDER, "fieldName cannot be null.")
+            return with_exception_column(SCHEMA_BUILDER, "fieldName cannot be null.")
         if name in seen:
             text = f"Cannot create field because of field name duplication {name}"
-            return with_exception_column(_SCHEMA_BUILDER, text)
+            return with_exception_column(SCHEMA_BUILDER, text)
         seen.add(name)
     return None
 

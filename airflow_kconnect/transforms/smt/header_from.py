@@ -17,6 +17,7 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.data import SCHEMALESS, SchemaType, Shape
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.transforms.base import (
+    HEADERS,
     Change,
     PartTransformation,
     Rows,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.converters.base import Encoded
 
-_HEADERS = "array<struct<key:string,value:binary>>"
 # Java's message if a struct has no such field.
 _MISSING = (
     'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
@@ -89,9 +89,9 @@ class HeaderFrom(PartTransformation):
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
         from pyspark.sql import functions as F
 
-        none = F.array().cast(_HEADERS)
+        none = F.array().cast(HEADERS)
         headers = Rows(frame, scope).headers
-        old = F.lit(None).cast(_HEADERS) if headers is None else headers
+        old = F.lit(None).cast(HEADERS) if headers is None else headers
         added = (
             F.when(is_shape, self._added(shape, column, scope))
             for is_shape, shape, column in rows_by_shape(frame, self.part)
@@ -140,7 +140,7 @@ class HeaderFrom(PartTransformation):
             F.struct(F.lit(name).alias("key"), header.bytes.alias("value"))
             for name, header in zip(self._headers, self._encoded(shape, column, scope), strict=False)
         )
-        return F.array(*headers).cast(_HEADERS)
+        return F.array(*headers).cast(HEADERS)
 
     def _encoded(self, shape: Shape, column: Column, scope: Scope) -> list[Encoded]:
         return [scope.header_converter.encode(*header) for header in self._values(shape, column)]
