@@ -235,6 +235,24 @@ class TestSource:
         subjects = SchemaRegistryClient({"url": registry_url}).get_subjects()
         assert [subject for subject in subjects if config["topic.prefix"] in subject] == []
 
+    def test_dropped_records_need_no_registry(self, table: Callable[..., Config], run_here: Run) -> None:
+        drop = {"transforms": "drop", "transforms.drop.type": "Filter"}
+
+        report = run_here(table("orders") | _avro(f"http://127.0.0.1:{free_port()}") | drop)
+
+        assert report.records["filtered"] == 3
+
+    def test_records_that_a_transformation_rejects_register_nothing(
+        self, table: Callable[..., Config], run_here: Run, registry_url: str
+    ) -> None:
+        reject = {"transforms": "x", "transforms.x.type": "ExtractField$Value", "transforms.x.field": "none"}
+        config = table("orders") | _avro(registry_url) | reject | {"errors.tolerance": "all"}
+
+        run_here(config)
+
+        subjects = SchemaRegistryClient({"url": registry_url}).get_subjects()
+        assert [subject for subject in subjects if config["topic.prefix"] in subject] == []
+
     def test_an_unavailable_registry_can_be_retried_and_nothing_is_committed(
         self, bootstrap: str, table: Callable[..., Config], run_here: Run, registry_url: str
     ) -> None:
