@@ -9,6 +9,7 @@ from typing import Any, Self
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.registry.keys import CACHED
 
+NULLS_STAY = "Whether a null in a field with a default is written as null instead of the default."
 _IMPORTANCE, _DOCUMENTATION = "importance", "documentation"
 
 

@@ -91,6 +91,15 @@ def null_of_required(name: str, schema: ConnectSchema) -> str:
     return f'Invalid value: null used for required field: "{name}", schema type: {schema.type.name}'
 
 
+def no_such_field() -> Column:
+    """What Java throws where a struct that must have a field does not have it."""
+    text = (
+        'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
+        '"org.apache.kafka.connect.data.Schema.field(String)" is null'
+    )
+    return with_exception_column("java.lang.NullPointerException", text)
+
+
 def refused(shape: Shape, column: Column, error: Column | str) -> Change:
     """No change, but an error wherever there is a value."""
     from pyspark.sql import functions as F

@@ -23,13 +23,13 @@ from airflow_kconnect.transforms.base import (
     Rows,
     Scope,
     set_headers,
-    with_exception_column,
 )
 from airflow_kconnect.transforms.expressions.fields import (
     define_null_rule,
     member,
     no_object,
     no_struct,
+    no_such_field,
     or_null,
     rows_by_shape,
     struct_of,
@@ -41,12 +41,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from airflow_kconnect.converters.base import Encoded
-
-# Java's message if a struct has no such field.
-_MISSING = (
-    'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
-    '"org.apache.kafka.connect.data.Schema.field(String)" is null'
-)
 
 
 class HeaderFrom(PartTransformation):
@@ -128,7 +122,7 @@ class HeaderFrom(PartTransformation):
         else:
             unfit = no_struct(shape.schema, column, self._purpose)
             if any(shape.schema.field(name) is None for name in self._fields):
-                unfit = F.coalesce(unfit, with_exception_column("java.lang.NullPointerException", _MISSING))
+                unfit = F.coalesce(unfit, no_such_field())
         unwritable = (header.error for header in self._encoded(shape, column, scope) if header.error is not None)
         return F.coalesce(unfit, *unwritable)
 
