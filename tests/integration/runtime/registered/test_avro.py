@@ -148,7 +148,7 @@ class TestSink:
 
         assert lines(config) == [7]
 
-    def test_bad_messages_are_dead_letters_with_their_bytes_and_say_what_is_wrong(
+    def test_bad_messages_are_dead_letters_with_their_bytes(
         self, topic: MakeTopic, bootstrap: str, messages: Callable[..., list[bytes]], sink: Callable[..., Config],
         run_here: Run,
     ) -> None:  # fmt: skip

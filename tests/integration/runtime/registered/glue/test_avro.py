@@ -78,7 +78,7 @@ class TestSink:
 
         assert [line["note"] for line in lines(config)] == ["before", "after"]
 
-    def test_bad_messages_are_dead_letters_with_their_bytes_and_say_what_is_wrong(
+    def test_bad_messages_are_dead_letters_with_their_bytes(
         self, topic: MakeTopic, bootstrap: str, aws: Glue, sink: Callable[..., Config], run_here: Run
     ) -> None:
         name, dead = topic(), unique("dead")
