@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from kafka_connect import KafkaConnect  # type: ignore[import-untyped]
 
-from tests.support.control import control_worker
+from tests.support.control import control_worker, write_worker
+from tests.support.pages.rest_server import rest_server
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
@@ -20,24 +16,8 @@ CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic"
 @pytest.fixture(scope="module")
 def url(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server that `kconnect rest` has started."""
-    worker = tmp_path_factory.mktemp("worker") / "worker.properties"
-    worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
-    command = [
-        str(Path(sys.executable).with_name("kconnect")),
-        "rest",
-        "--no-token",
-        "--port",
-        "0",
-        "--worker",
-        str(worker),
-    ]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdout is not None
-        match = re.search(r"http://\S+", server.stdout.readline())
-        assert match
-        yield match[0]
-        server.terminate()
+    with rest_server(write_worker(tmp_path_factory.mktemp("worker"), control_worker(bootstrap))) as found:
+        yield found
 
 
 @pytest.fixture
