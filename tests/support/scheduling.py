@@ -23,7 +23,7 @@ _ORDER = (
     "tests/airflow",
     "tests/integration/rest/page",
     "tests/newcomer",
-    "tests/integration/runtime/test_migrating_page",
+    "tests/integration/runtime/test_interoperation",
     "tests/integration/connectors/jdbc/test_source_connector",
     "tests/integration/migration",
     "tests/integration/runtime/sink/test_jdbc_sink_failures",

@@ -149,17 +149,17 @@ def test_of_two_runs_the_older_is_fenced(
 
 
 def test_database_that_restarts_is_a_reason_to_try_again(
-    sink: dict[str, str],
+    sink_without_jvm: dict[str, str],
     database: Database,
     postgres: PostgresServer,
     worker_props: dict[str, str],
     run_here: Run,
     tmp_path: Path,
 ) -> None:
-    job = start_job(sink, worker_props, tmp_path, failpoint="mid-write")
+    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write")
     job.wait_for_failpoint()
     postgres.restart()
     job.reached.unlink()
     assert job.wait() == EXIT_RETRIABLE
-    run_here(sink)
+    run_here(sink_without_jvm)
     assert counts(database) == (_RECORDS, _RECORDS)
