@@ -148,18 +148,21 @@ def test_of_two_runs_the_older_is_fenced(
     assert counts(database) == (_RECORDS, _RECORDS)
 
 
+@pytest.mark.parametrize("way", ["sink_without_jvm", pytest.param("sink", marks=pytest.mark.exhaustive)])
 def test_database_that_restarts_is_a_reason_to_try_again(
-    sink_without_jvm: dict[str, str],
+    way: str,
+    request: pytest.FixtureRequest,
     database: Database,
     postgres: PostgresServer,
     worker_props: dict[str, str],
     run_here: Run,
     tmp_path: Path,
 ) -> None:
-    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write")
+    sink: dict[str, str] = request.getfixturevalue(way)
+    job = start_job(sink, worker_props, tmp_path, failpoint="mid-write")
     job.wait_for_failpoint()
     postgres.restart()
     job.reached.unlink()
     assert job.wait() == EXIT_RETRIABLE
-    run_here(sink_without_jvm)
+    run_here(sink)
     assert counts(database) == (_RECORDS, _RECORDS)
