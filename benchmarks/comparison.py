@@ -81,7 +81,8 @@ def main(
     if not (folder / "benchmarks" / "comparison.py").is_file():
         raise SystemExit(f"{folder} is not a checkout of this repository that can be compared")
     options = ["--no-connect", "--lines", str(lines), "--passes", str(passes)]
-    before, after = [], []
+    before: list[dict[str, float]] = []
+    after: list[dict[str, float]] = []
     for number in range(rounds):
         sides = [(folder.resolve(), before), (HERE, after)]
         for checkout, costs in sides[:: -1 if number % 2 else 1]:

@@ -1,7 +1,4 @@
-"""`kconnect reference`: the configuration keys of connectors, converters and the worker, as Markdown tables.
-
-``python -m airflow_kconnect.cli.reference docs/reference`` writes the pages of the documentation.
-"""
+"""`kconnect reference`: the configuration keys of connectors, converters and the worker, as Markdown tables."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from airflow_kconnect.validation.connector_keys import sink_config, source_confi
 from airflow_kconnect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
 from airflow_kconnect.worker_config.keys import worker_config_def
 
-_MADE_BY = '<!-- Made by "python -m airflow_kconnect.cli.reference docs/reference": do not edit. -->\n\n'
+_MADE_BY = '<!-- Made by "kconnect reference --into docs/reference": do not edit. -->\n\n'
 _HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|---|\n"
 # What a group of topic creation is called where any name could stand.
 _ANY_GROUP = "GROUP"
@@ -81,8 +78,14 @@ def reference(
             show_default=False,
         ),
     ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="Write a page for each class of this package into this folder instead.", show_default=False),
+    ] = None,
 ) -> None:
     """Print configuration keys as Markdown tables: name, type, default, importance, documentation."""
+    if into is not None:
+        return write(into)
     with errors_in_one_line():
         typer.echo(overview() if name is None else markdown(name), nl=False)
 
@@ -287,7 +290,3 @@ def _cell(text: str) -> str:
 
 def _no_tags(text: str) -> str:
     return text.replace("<", "&lt;").replace(">", "&gt;")
-
-
-if __name__ == "__main__":
-    typer.run(write)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from airflow_kconnect.conformance.checks import Check
+from airflow_kconnect.conformance.failing import failures
 from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Guarantee, Passed
 from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.trials import LIMIT_S, MAX_RECORDS, RECORDS, drained, succeeded
@@ -111,3 +113,16 @@ def two_runs(point: str) -> Callable[[Lab], Passed]:
             return passed
 
     return look
+
+
+def interrupted(points: Mapping[str, str], overtaken_at: str) -> tuple[Check, ...]:
+    """The checks of runs that are killed, overtaken, or fail.
+
+    :param points: where runs are killed, and in what words. :param overtaken_at: where the older of two runs stands.
+    """
+    return (
+        *(Check(f"killed:{point}", f"killed {where}", killed_at(point, where)) for point, where in points.items()),
+        Check("killed:random", "killed at random moments", killed_at_random),
+        Check("two-runs", "two runs at once", two_runs(overtaken_at)),
+        Check("errors", "errors have the exit codes that say what to do", failures),
+    )

@@ -5,18 +5,10 @@ from __future__ import annotations
 import json
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.failing import failures
 from airflow_kconnect.conformance.findings import Broken, DoesNotApply, Passed
 from airflow_kconnect.conformance.harness import has, has_schemas
 from airflow_kconnect.conformance.lab import Lab
-from airflow_kconnect.conformance.run_checks import (
-    bounds,
-    each_record,
-    killed_at,
-    killed_at_random,
-    second_run,
-    two_runs,
-)
+from airflow_kconnect.conformance.run_checks import bounds, each_record, interrupted, second_run
 from airflow_kconnect.conformance.trials import RECORDS, SinkTrial, Trial
 from airflow_kconnect.runs.events import EXIT_CONFIG_OR_DATA, EXIT_OK
 
@@ -142,8 +134,5 @@ SINK_CHECKS = (
     Check("tombstones", "keys without a value", tombstones),
     Check("large", "a record of 10 MB", large),
     Check("schema-change", "a schema that gets a field", schema_change),
-    *(Check(f"killed:{point}", f"killed {where}", killed_at(point, where)) for point, where in POINTS.items()),
-    Check("killed:random", "killed at random moments", killed_at_random),
-    Check("two-runs", "two runs at once", two_runs("after-last-write")),
-    Check("errors", "errors have the exit codes that say what to do", failures),
+    *interrupted(POINTS, "after-last-write"),
 )

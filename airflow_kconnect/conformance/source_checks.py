@@ -9,17 +9,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from airflow_kconnect.conformance.checks import Check
-from airflow_kconnect.conformance.failing import failures
 from airflow_kconnect.conformance.findings import Broken, Difference, DoesNotApply, Passed
 from airflow_kconnect.conformance.lab import Lab
-from airflow_kconnect.conformance.run_checks import (
-    bounds,
-    each_record,
-    killed_at,
-    killed_at_random,
-    second_run,
-    two_runs,
-)
+from airflow_kconnect.conformance.run_checks import bounds, each_record, interrupted, second_run
 from airflow_kconnect.conformance.trials import RECORDS
 
 _NO_ADD = "the source gets no new data: give the harness the method `add`"
@@ -93,8 +85,5 @@ SOURCE_CHECKS = (
     Check("each-record", "runs of one record each", each_record),
     Check("bounds", "runs bounded at several sizes", bounds),
     Check("bounded-time", "a run without time", bounded_time),
-    *(Check(f"killed:{point}", f"killed {where}", killed_at(point, where)) for point, where in POINTS.items()),
-    Check("killed:random", "killed at random moments", killed_at_random),
-    Check("two-runs", "two runs at once", two_runs("mid-produce")),
-    Check("errors", "errors have the exit codes that say what to do", failures),
+    *interrupted(POINTS, "mid-produce"),
 )

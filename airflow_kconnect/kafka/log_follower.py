@@ -146,7 +146,7 @@ class LogFollower(Generic[S]):
         ends = self._ends(committed=committed)
         with self._changed:
             if set(ends) != set(self._positions):
-                self._poke()
+                self._poked = True  # the thread looks for partitions at once
             reached = self._changed.wait_for(lambda: self._is_at(ends), max(deadline - time.monotonic(), 0.0))
             if not reached:
                 raise self._late(ends, timeout_s)
@@ -172,10 +172,6 @@ class LogFollower(Generic[S]):
             f"reading to the end did not succeed within {timeout_s:.0f} s at {late}: probably an open transaction of"
             " another producer; try again later"
         )
-
-    def _poke(self) -> None:
-        """Have the thread look for partitions at once."""
-        self._poked = True
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -251,7 +247,6 @@ class LogFollower(Generic[S]):
 
     def _complete(self, state: S) -> None:
         with self._changed:
-            state.caught_up()
             self._state = state
             self._health = Health(reading=True, since=time.time())
             self._changed.notify_all()

@@ -14,9 +14,8 @@ from airflow_kconnect.rest.access import AccessPolicy
 from airflow_kconnect.rest.connect_api import connectors, offsets, plugins, server, states
 from airflow_kconnect.rest.errors import handle_errors
 from airflow_kconnect.rest.headers import HeadersOfBoundedSize
-from airflow_kconnect.rest.heads import HeadAsGet
+from airflow_kconnect.rest.methods import HeadAsGet, MethodsOfPaths
 from airflow_kconnect.rest.negotiation import json_accepted
-from airflow_kconnect.rest.options import MethodsOfPaths
 from airflow_kconnect.rest.own_api import bulk, forms, page, trying
 from airflow_kconnect.rest.own_api import connectors as own_connectors
 from airflow_kconnect.rest.paths import SegmentsDecodedAlone, SlashAtTheEnd

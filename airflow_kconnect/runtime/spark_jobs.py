@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.error_cells import PADDING
@@ -54,13 +55,34 @@ def observed(df: DataFrame, *, padded: bool) -> tuple[DataFrame, Callable[[], in
 
 
 def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
-    """Collect the report rows of a job, with Spark's failure as an error of airflow_kconnect."""
-    from py4j.protocol import Py4JError, Py4JNetworkError
+    """Collect the report rows of a job. :raises RetriableError: Spark has failed."""
+    with job_errors(lambda: spark.version):
+        return reported.collect()
+
+
+@contextmanager
+def job_errors(version: Callable[[], str]) -> Iterator[None]:
+    """Within the block a failure of Spark is an error of airflow_kconnect.
+
+    :param version: tells that of Spark; asked after a failure: Spark need not have started before.
+    :raises RetriableError: Spark has failed.
+    """
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
-        return reported.collect()
+        yield
     except (PySparkException, Py4JError) as error:
-        if isinstance(error, Py4JNetworkError) and (ended := jvm.unexpected_end()) is not None:
-            raise ended from error
-        raise RetriableError(f"the Spark job failed: {cause_of(str(error), spark.version)}") from error
+        raise job_error(error, version()) from error
+
+
+def job_error(error: Exception, version: str) -> RetriableError:
+    """What the failure of a job means.
+
+    :param version: of Spark.
+    """
+    from py4j.protocol import Py4JNetworkError
+
+    if isinstance(error, Py4JNetworkError) and (ended := jvm.unexpected_end()) is not None:
+        return ended
+    return RetriableError(f"the Spark job failed: {cause_of(str(error), version)}")

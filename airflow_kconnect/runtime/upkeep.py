@@ -17,7 +17,7 @@ from airflow_kconnect.runs.report import UPKEEP, RunReport
 from airflow_kconnect.runtime.process.phases import UPKEEP_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.sink.plan_records import job_error
+from airflow_kconnect.runtime.spark_jobs import job_errors
 from airflow_kconnect.stores.sink_plans import KnownPlan, plans_of_all
 from airflow_kconnect.stores.status_topic.run_records import RunRecord
 from airflow_kconnect.stores.status_topic.store import StatusStore
@@ -85,22 +85,14 @@ class UpkeepRun:
             applications = tuple(state.application for state in known)
             order = TableUpkeep(self._upkeep, limit, applications, dry_run=self._settings.dry_run)
             try:
-                done[table] = self._one(table, order)
+                with job_errors(lambda: self._session.spark.version):
+                    done[table] = self._connector.maintain(table, order)
             except ConnectError as error:
                 log.error("table %s: %s", table, error)
                 failed[table] = error
         if failed:
             raise _of_all(failed, len(done))
         return done
-
-    def _one(self, table: str, order: TableUpkeep) -> dict[str, Any]:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
-            return self._connector.maintain(table, order)
-        except (PySparkException, Py4JError) as error:
-            raise job_error(error, self._session.spark.version) from error
 
     def _report(self, done: dict[str, dict[str, Any]], limit: int) -> RunReport:
         config = self._settings.config

@@ -10,6 +10,7 @@ import pytest
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support.airflow.home import use_own_airflow_home
+from tests.support.s3 import S3Server
 
 HOME = use_own_airflow_home()
 PASSWORDS = {"ada": "geheim", "bob": "auch geheim", "colon": "with:colon"}
@@ -33,6 +34,15 @@ def connections(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_GROUP", "kconnect")
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
     yield
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[S3Server]:
+    """A server of S3."""
+    (tmp_path / "s3").mkdir()
+    server = S3Server(tmp_path / "s3")
+    yield server
+    server.remove()
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -23,6 +22,7 @@ import pytest
 from airflow_kconnect import KafkaSourceOperator
 from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
+from tests.support.airflow.operator_runs import context
 from tests.support.kafka import read_all
 
 pytestmark = [pytest.mark.spark_submit, pytest.mark.timeout(300)]
@@ -144,13 +144,11 @@ def observed(bootstrap: str, temporary: Path, tmp_path_factory: pytest.TempPathF
 
 
 def _run(operator: KafkaSourceOperator, observed: Observed, temporary: Path) -> None:
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
     errors: list[BaseException] = []
 
     def execute() -> None:
         try:
-            observed.report = operator.execute(context)
+            observed.report = operator.execute(context())
         except BaseException as error:
             errors.append(error)
 

@@ -72,14 +72,6 @@ def released() -> None:
         pytest.skip(str(error))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[S3Server]:
-    (tmp_path / "s3").mkdir()
-    server = S3Server(tmp_path / "s3")
-    yield server
-    server.remove()
-
-
 @contextmanager
 def command_lines() -> Iterator[set[str]]:
     """Those of all processes that this one starts within the block."""

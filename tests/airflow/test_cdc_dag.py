@@ -34,6 +34,8 @@ def plugins(broker: EmbeddedBroker, connections: None, tmp_path: Path, monkeypat
     extra = {"group_id": "kconnect-cdc", "plugin.path": str(debezium_folder(tmp_path / "plugins"))}
     kafka = {"conn_type": "kconnect", "host": broker.bootstrap, "extra": extra}
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEFAULT", json.dumps(kafka))
+    # The JVM of the runs is the product's own: its optimising compiler would take longer than the records.
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 @pytest.mark.spark_submit

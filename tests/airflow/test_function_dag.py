@@ -53,7 +53,7 @@ with DAG({dag_id!r}):
 """
 
 
-def test_runs_of_the_dag_move_what_is_new(
+def test_a_run_of_the_dag_moves_what_the_function_yields(
     airflow_database: Path, connections: None, bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop, topic = unique("shop").replace("-", "_"), unique("prices")
@@ -62,11 +62,12 @@ def test_runs_of_the_dag_move_what_is_new(
     (dags / f"{shop}.py").write_text(SHOP)
     monkeypatch.syspath_prepend(dags)  # as the folder of Airflow's DAGs is
     dag = add_dag(dags, DAG.format(shop=shop, dag_id=unique("dag"), topic=topic, path=str(prices), noted=str(noted)))
-    for rows in ([("tea", 2), ("salt", 1)], [("tea", 2), ("salt", 1), ("jam", 3)]):
-        lines = [json.dumps({"sku": sku, "price": price, "changed": n}) for n, (sku, price) in enumerate(rows)]
-        prices.write_text("".join(f"{line}\n" for line in lines))
-        run: Any = dag.test()
-        assert run.state == "success"
-    assert report_of(run, "read")["records"]["written"] == 1
+    rows = enumerate([("tea", 2), ("salt", 1), ("jam", 3)])
+    prices.write_text(
+        "".join(f"{json.dumps({'sku': sku, 'price': price, 'changed': n})}\n" for n, (sku, price) in rows)
+    )
+    run: Any = dag.test()
+    assert run.state == "success"
+    assert report_of(run, "read")["records"]["written"] == 2
     assert [json.loads(value or b"")["payload"]["sku"] for value in read_values(bootstrap, topic)] == ["tea", "jam"]
     assert noted.read_text() == "tea 2\njam 3\n"

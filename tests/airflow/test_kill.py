@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -19,6 +18,7 @@ import pytest
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.machine.process_tree import is_alive
 from tests.support import unique
+from tests.support.airflow.operator_runs import context
 from tests.support.kafka import read_values
 from tests.support.spark.jobs import command_of
 from tests.support.spark.spark_master import SparkCluster
@@ -67,14 +67,9 @@ def load(tmp_path: Path) -> Load:
     return Load(tmp_path)
 
 
-def _context() -> Any:
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    return {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-
-
 def _next_run_is_exact(load: Load, bootstrap: str, **parameters: Any) -> None:
     """The run after the killed one moves everything: nothing is lost, nothing is doubled."""
-    report = KafkaSourceOperator(**load.parameters, **parameters).execute(_context())
+    report = KafkaSourceOperator(**load.parameters, **parameters).execute(context())
 
     assert report is not None
     assert report["records"]["written"] == len(LINES)
@@ -105,7 +100,7 @@ class _Task:
 
     def _execute(self) -> None:
         try:
-            self.operator.execute(_context())
+            self.operator.execute(context())
         except Exception as error:
             self.errors.append(error)
 
@@ -147,11 +142,9 @@ class TestOnKill:
 # A worker process of Airflow, as far as it matters here: it waits for spark-submit.
 _WORKER = """
 import json, sys
-from types import SimpleNamespace
 from airflow_kconnect import KafkaSourceOperator
-ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-context = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-KafkaSourceOperator(**json.loads(sys.argv[1])).execute(context)
+from tests.support.airflow.operator_runs import context
+KafkaSourceOperator(**json.loads(sys.argv[1])).execute(context())
 """
 
 

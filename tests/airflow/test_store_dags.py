@@ -10,12 +10,11 @@ import pytest
 
 from airflow_kconnect import KafkaConnectHook
 from airflow_kconnect.local.broker import EmbeddedBroker
-from tests.airflow.test_catalog_connections import store
+from tests.airflow.test_catalog_connections import command_lines
+from tests.airflow.test_database_connections import stored_by_airflow
 from tests.support.airflow.dags import report_of
 from tests.support.kafka import create_topic, produce
 from tests.support.s3 import S3Server
-
-__all__ = ["store"]
 
 _CONNECTIONS: dict[str, dict[str, Any]] = {
     "aws_lake": {"conn_type": "aws", "extra": {"region_name": "eu-west-1"}},
@@ -50,8 +49,12 @@ def test_each_loads_and_its_connectors_are_valid(dags: Any, dag_id: str, tasks: 
 @pytest.mark.exhaustive
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
-def test_records_reach_s3_and_come_back_each_once(
-    dags: Any, broker: EmbeddedBroker, store: S3Server, monkeypatch: pytest.MonkeyPatch
+def test_records_reach_s3_and_come_back_each_once_and_no_secret_shows(
+    dags: Any,
+    broker: EmbeddedBroker,
+    store: S3Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     store.create_bucket("kconnect-example")
     keys: dict[str, Any] = {"conn_type": "aws", "login": store.access_key, "password": store.secret_key}
@@ -61,11 +64,14 @@ def test_records_reach_s3_and_come_back_each_once(
     create_topic(broker.bootstrap, "example-orders-again")
 
     written = []
-    for numbers in (range(30), range(30, 40)):
-        values = ({"schema": _SCHEMA, "payload": {"id": n, "item": f"item {n}"}} for n in numbers)
-        produce(broker.bootstrap, "example-orders", [json.dumps(value) for value in values])
-        run = dags["example_s3"].test()
-        assert run.state == "success"
-        written.append({task: report_of(run, task)["records"]["written"] for task in ("write", "read")})
+    with command_lines() as commands:
+        for numbers in (range(30), range(30, 40)):
+            values = ({"schema": _SCHEMA, "payload": {"id": n, "item": f"item {n}"}} for n in numbers)
+            produce(broker.bootstrap, "example-orders", [json.dumps(value) for value in values])
+            run = dags["example_s3"].test()
+            assert run.state == "success"
+            written.append({task: report_of(run, task)["records"]["written"] for task in ("write", "read")})
 
     assert written == [{"write": 30, "read": 30}, {"write": 10, "read": 10}]
+    assert commands
+    assert store.secret_key not in "".join((*capfd.readouterr(), stored_by_airflow(), *commands))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.pages.newcomer import CLONE_URL, pip_cache, repository_in
+from tests.support.pages.newcomer import CLONE_URL, make_settings, repository_in
 from tests.support.pages.page_steps import README, first_line, steps
 from tests.support.pages.reader import Reader
 
@@ -31,7 +31,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, st
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.{origin.as_uri()}.insteadOf",
         "GIT_CONFIG_VALUE_0": CLONE_URL,
-        "PIP_CACHE_DIR": pip_cache(),
+        **make_settings(),
     }
     reader = Reader(README, folder / "reader", environment)
     reader.type(CLONE.text)

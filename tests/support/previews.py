@@ -33,11 +33,12 @@ def transformed(
 ) -> list[dict[str, Any] | str]:
     """Records with only a value (None: a tombstone) after a transformation; nulls are not replaced by converters.
 
-    :param type_name: such as ``Flatten$Value``.
+    :param type_name: such as ``Flatten$Value``, a class of Connect; or a name with its package.
     :param settings: additional keys of the connector, with ``_`` for ``.``.
     :returns: per record ``key``, ``value`` and ``headers``; or an error: its class without package, a colon, its text.
     """
-    props = {"transforms": "it", "transforms.it.type": f"org.apache.kafka.connect.transforms.{type_name}"}
+    package = "" if "." in type_name else "org.apache.kafka.connect.transforms."
+    props = {"transforms": "it", "transforms.it.type": f"{package}{type_name}"}
     props |= {f"transforms.it.{key}": text for key, text in config.items()}
     for role in ("key", "value", "header"):
         props[f"{role}.converter"] = "org.apache.kafka.connect.json.JsonConverter"

@@ -24,7 +24,9 @@ def _html(content: str) -> str:
 
 def test_every_page_is_in_the_menu_once() -> None:
     pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
-    assert sorted(entry for entry in MENU if entry.endswith(".md")) == sorted(pages)
+    entries = [entry for entry in MENU if entry.endswith(".md")]
+    assert pages - set(entries) == set(), "add them to `nav` in mkdocs.yml"
+    assert sorted(entries) == sorted(pages)
 
 
 def test_guides_are_in_groups_that_can_be_looked_over() -> None:

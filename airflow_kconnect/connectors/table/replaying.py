@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.connector.row_counts import RowCount
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.table.formats.base import Table
-from airflow_kconnect.connectors.table.formats.registry import FORMATS
+from airflow_kconnect.connectors.table.formats.registry import CHANGEABLE
 from airflow_kconnect.connectors.table.identifiers import quoted
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, TableSettings
 from airflow_kconnect.runs.warnings import Kind, RunWarning
@@ -26,7 +26,7 @@ _THEIRS = "kconnect_theirs_"
 
 def replay_problem(settings: TableSettings) -> str | None:
     """Why an interval cannot be replayed: see `Connector.replay_problem`."""
-    if settings.format not in FORMATS:
+    if settings.format not in CHANGEABLE:
         return f"would add the rows of the interval again: in tables of {settings.format} no row is replaced"
     if settings.mode == UPSERT or coordinates(settings.metadata) is not None:
         return None

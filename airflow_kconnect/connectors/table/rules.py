@@ -10,7 +10,7 @@ from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE
 from airflow_kconnect.connectors.table.config import CATALOG, DEAD_LETTER_TABLE, WRITE, below, partition_terms
 from airflow_kconnect.connectors.table.formats.plain.options import FILES, forbidden, has_place
-from airflow_kconnect.connectors.table.formats.registry import FORMATS, ICEBERG
+from airflow_kconnect.connectors.table.formats.registry import CHANGEABLE, FORMATS, ICEBERG, WITHOUT_PERMISSION
 from airflow_kconnect.connectors.table.identifiers import parts_of
 from airflow_kconnect.connectors.table.settings import (
     KAFKA,
@@ -60,7 +60,7 @@ def rule_warnings(props: Mapping[str, str]) -> list[str]:
 def forbidden_formats(props: Mapping[str, str], allowed: list[str]) -> dict[str, list[str]]:
     """What the worker does not allow: formats and options may load code, and reach whatever the job does."""
     table_format = format_of(props)
-    if table_format in FORMATS or not table_format:
+    if table_format in WITHOUT_PERMISSION or not table_format:
         return {}
     found = forbidden(table_format, below(WRITE, props), allowed)
     hint = f", and the worker's `{TABLE_FORMATS}` does not name {table_format}: add it there"
@@ -73,7 +73,7 @@ def format_of(props: Mapping[str, str]) -> str:
 
 
 def _format_problems(values: Mapping[str, Any], props: Mapping[str, str]) -> Iterator[Problem]:
-    if format_of(props) in FORMATS or not format_of(props) or has_reference(format_of(props)):
+    if format_of(props) in CHANGEABLE or not format_of(props) or has_reference(format_of(props)):
         return
     if str(values.get("insert.mode")).lower() == UPSERT:
         yield "insert.mode", f"is upsert, but rows are only appended to {format_of(props)}: set append"

@@ -12,11 +12,8 @@ from airflow_kconnect.connect.connector.planned import PlanRecords, SinkPlan
 from airflow_kconnect.connect.connector.row_counts import RowCount, soon
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.error_cells import DROPPED
-from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.frame import ExpectedObjects, RecordFrame
 from airflow_kconnect.runtime.bad_records import is_record_error
-from airflow_kconnect.runtime.process import jvm
-from airflow_kconnect.runtime.process.spark_errors import cause_of
 from airflow_kconnect.runtime.sink.passing import Passing
 from airflow_kconnect.runtime.sink.writer import uncounted
 
@@ -174,15 +171,3 @@ def _firsts(splits: list[SinkSplit]) -> list[SinkSplit]:
 def stopped(error: Exception) -> bool:
     """Whether a job has failed because of a row that must not be skipped."""
     return _STOPPED in str(error)
-
-
-def job_error(error: Exception, version: str) -> RetriableError:
-    """What the failure of a job of Spark's writers means.
-
-    :param version: of Spark.
-    """
-    from py4j.protocol import Py4JNetworkError
-
-    if isinstance(error, Py4JNetworkError) and (ended := jvm.unexpected_end()) is not None:
-        return ended
-    return RetriableError(f"the Spark job failed: {cause_of(str(error), version)}")

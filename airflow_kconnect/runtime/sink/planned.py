@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from airflow_kconnect.connect.connector.planned import KnownPlans, PlannedSinkConnector, SinkPlan, UnknownPlansError
 from airflow_kconnect.connect.connector.sink import SinkSplit
@@ -16,9 +16,10 @@ from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.plan import OffsetRange
 from airflow_kconnect.runtime.sink.plan_errors import altered, contradiction, judged_otherwise, unreadable
 from airflow_kconnect.runtime.sink.plan_parts import before, ended_early, ranges_of
-from airflow_kconnect.runtime.sink.plan_records import KafkaPlanRecords, job_error, stopped
+from airflow_kconnect.runtime.sink.plan_records import KafkaPlanRecords, stopped
 from airflow_kconnect.runtime.sink.run import SinkRun
 from airflow_kconnect.runtime.sink.writer import SinkReport
+from airflow_kconnect.runtime.spark_jobs import job_error, job_errors
 from airflow_kconnect.stores.sink_plans import SinkPlans
 
 _COUNTS = ("written", "filtered", "dead_lettered")
@@ -274,16 +275,8 @@ class PlannedRun(SinkRun):
         self._plans.announce(producer, tables, self._reached)
         failpoint("announced")
 
-    @contextmanager
-    def _errors_of_spark(self) -> Iterator[None]:
-        """:raises RetriableError: Spark has failed."""
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
-            yield
-        except (PySparkException, Py4JError) as error:
-            raise job_error(error, self._session.spark.version) from error
+    def _errors_of_spark(self) -> AbstractContextManager[None]:
+        return job_errors(lambda: self._session.spark.version)
 
     def _known(self) -> KnownPlans:
         state = self._plans.state

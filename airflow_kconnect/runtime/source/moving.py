@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError, FencedError
@@ -21,20 +22,23 @@ from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import PhaseTimer
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.report_rows import with_reports
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.source.collecting import collect_reports
 from airflow_kconnect.runtime.source.kinds import SourceKind
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.without_jvm import SplitMove
 from airflow_kconnect.runtime.source.work import Work
-from airflow_kconnect.runtime.source.writer import WriterSettings
-from airflow_kconnect.runtime.spark_jobs import observed
+from airflow_kconnect.runtime.source.writer import WriterSettings, split_writer
+from airflow_kconnect.runtime.spark_jobs import observed, run_job
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Claim
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 from airflow_kconnect.worker_config.keys import internal_topics_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 _HERE = "127.0.0.1"
 
@@ -218,6 +222,15 @@ class Mover:
         longest = {"transaction.timeout.ms": self._admin.longest_transaction_ms()} if own else {}
         ids = {k: self._settings.task_id(k) for k in splits}
         return {k: (longest if k in own else {}) | clients.producer(ids[k]) | reports for k in splits}
+
+
+def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettings) -> list[SplitReport]:
+    """Write all splits in a Spark job; returns their reports.
+
+    :raises RetriableError: a task died (a lost executor, a killed worker) more often than Spark retries.
+    """
+    reported = with_reports(rows, split_writer(settings))
+    return [SplitReport(**json.loads(row.report)) for row in run_job(spark, reported)]
 
 
 def _raise_first(reports: Iterable[SplitReport]) -> None:

@@ -13,16 +13,10 @@ from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.suite import checks_of, examined
 from tests.support.connectors.archive import ArchiveHarness, archive
 
-IN_CI = ("killed:after-visible",)
 
-
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    "check",
-    [
-        pytest.param(check.name, marks=() if check.name in IN_CI else pytest.mark.exhaustive)
-        for check in SINK_CHECKS
-        if check.name not in ("schema-change", "errors")
-    ],
+    "check", [check.name for check in SINK_CHECKS if check.name not in ("schema-change", "errors")]
 )
 def test_it_has_each_record_once(check: str, worker_props: dict[str, str], tmp_path: Path) -> None:
     lab = Lab(Subject.of(archive, tmp_path), ArchiveHarness, worker_props, tmp_path)

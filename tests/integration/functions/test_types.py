@@ -16,6 +16,13 @@ PAGES = (
     "README.md",
     *("docs/writing-connectors.md", "docs/connector-classes.md", "docs/guides/own-transformations.md"),
 )
+# What the package imports for other rooms says nothing about functions, and would take three quarters of the time.
+SETTINGS = """
+[mypy]
+strict = True
+[mypy-airflow.*,confluent_kafka.*,httpx.*,numpy.*,pandas.*,pydantic.*,sqlalchemy.*]
+follow_imports = skip
+"""
 USES = """
 from collections.abc import Iterator
 from typing import Any
@@ -53,12 +60,13 @@ source(function=3)  # call-overload
 def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, str]]:
     """What a strict mypy says, by file and line."""
     folder = tmp_path_factory.mktemp("types")
+    (folder / "mypy.ini").write_text(SETTINGS)
     (folder / "uses.py").write_text(USES)
     for page in PAGES:
         for block in blocks(REPOSITORY / page):
             if block.info == "python" and re.search(r"^@(source|sink|transform)\b", block.text, re.MULTILINE):
                 (folder / f"{Path(page).stem.lower().replace('-', '_')}_{block.line}.py").write_text(block.text)
-    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", "mypy", "."]
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", "mypy", "."]
     environment = {**os.environ, "MYPYPATH": str(REPOSITORY)}
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     found: dict[str, dict[int, str]] = {path.name: {} for path in folder.glob("*.py")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.runs.events import event_line
 from airflow_kconnect.runs.report import RunReport
 from tests.support import unique
+from tests.support.airflow.operator_runs import context
 from tests.support.kafka import eventually, produce
 from tests.support.positions import commit, commit_source
 from tests.support.spark.fake_spark import FakeSpark, printing
@@ -200,6 +200,4 @@ class TestModifiedOffsets:
 
 
 def _run(connector: dict[str, str]) -> Any:
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-    return KafkaSourceOperator(task_id="t", connector=connector).execute(context)
+    return KafkaSourceOperator(task_id="t", connector=connector).execute(context())

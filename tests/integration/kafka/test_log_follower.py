@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -33,9 +32,6 @@ class Table:
 
     def add(self, record: LogRecord) -> None:
         self.values[record.key] = record.value
-
-    def caught_up(self) -> None:
-        pass
 
 
 def values(table: Table) -> Values:
@@ -227,9 +223,10 @@ class TestOnce:
 
 
 class TestBrokerUnavailable:
-    @pytest.fixture
-    def own(self, tmp_path: Path) -> Iterator[EmbeddedBroker]:
-        broker = EmbeddedBroker(tmp_path / "broker")
+    @pytest.fixture(scope="class")
+    def own(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+        """A broker that tests may stop: the last one leaves it so."""
+        broker = EmbeddedBroker(tmp_path_factory.mktemp("broker"))
         broker.start()
         yield broker
         broker.stop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,6 +30,7 @@ from airflow_kconnect.submit.operations import show_offsets
 from airflow_kconnect.submit.statuses import INTERRUPTED, interruptions_shown
 from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
+from tests.support.airflow.operator_runs import context
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r").as_dict()
@@ -46,12 +46,10 @@ class Operations:
 
     def do(self, operator: type[Any], *, connector: Any = None, run: dict[str, Any] | None = None, **more: Any) -> Any:
         """Run a task."""
-        ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-        dag_run = SimpleNamespace(**{"clear_number": 0, "run_type": "manual"} | (run or {}))
         made = operator(
             task_id="t", connector=connector or self.config, worker_config=self.worker, kafka_conn_id=None, **more
         )
-        return made.execute({"ti": ti, "dag_run": dag_run})
+        return made.execute(context(**run or {}))
 
     def offsets(self) -> list[dict[str, Any]]:
         return show_offsets(self.config, self.worker)
@@ -133,7 +131,7 @@ class TestStatuses:
         assert "tasks.max" in (status.trace or "")
         (run,) = operations.runs()
         assert (run.state, "tasks.max" in (run.error or "")) == (RunState.FAILED, True)
-        assert run.origin == {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 1}
+        assert run.origin == {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 2}
 
     @pytest.mark.parametrize("exit_code", [0, 137])
     def test_a_job_that_could_not_report_is_a_failure(
@@ -143,7 +141,7 @@ class TestStatuses:
         with pytest.raises(ConnectorRunError):
             operations.do(KafkaSourceOperator)
         assert "before it could report" in (operations.status().tasks[0].trace or "")
-        assert [(run.id, run.state) for run in operations.runs()] == [("d/manual__1/t#1", RunState.FAILED)]
+        assert [(run.id, run.state) for run in operations.runs()] == [("d/manual__1/t#2", RunState.FAILED)]
 
     def test_a_backfill_that_could_not_report_has_failed_and_the_connector_has_not(
         self, operations: Operations, spark: FakeSpark

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -122,9 +121,7 @@ class TestTasks:
 
     def run(self, props: dict[str, str], connector: Any) -> dict[str, Any] | None:
         operator = KafkaSourceOperator(task_id="t", connector=connector, kafka_conn_id=None, worker_config=props)
-        ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-        context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-        return operator.execute(context)
+        return operator.execute(context())
 
     @pytest.mark.parametrize("connector", ["a", RegisteredConnector("a")])
     def test_read_the_present_configuration(self, props: dict[str, str], spark: FakeSpark, connector: Any) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
+from airflow_kconnect import KafkaConnectorGroupOperator
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.triggers.spark_job import ServiceJobTrigger
 from tests.support.airflow.operator_runs import context
@@ -23,7 +24,7 @@ from tests.support.kafka import read_values
 from tests.support.objects import objects_of
 from tests.support.spark.aws import ROLE, use_service
 from tests.support.spark.emr_serverless import emr_serverless
-from tests.support.spark.service_tasks import Lines, check_error, check_group, check_kill, task_of
+from tests.support.spark.service_tasks import Lines, check_error, check_kill, task_of
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store as Bucket
 
@@ -38,33 +39,17 @@ def runner(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         yield runner
 
 
-def test_a_job_moves_records_its_report_comes_back_and_the_service_is_told_no_secret(
-    runner: JobRunner,
-    bucket: Bucket,
-    bootstrap: str,
-    worker_props: dict[str, str],
-    lines: Lines,
-) -> None:
-    config = lines() | {"secret.password": "s3cr3t-word"}
-    report = task_of(config, worker_props).execute(context())
-    assert report is not None
-    assert (report["records"]["written"], report["complete"]) == (2, True)
-    assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
-    assert objects_of(bucket, "kconnect/runs/") == {}
-    (run,) = runner.runs.values()
-    assert "s3cr3t-word" not in json.dumps(run.request)
-
-
+@pytest.mark.exhaustive  # as that of a connector of a group
 def test_the_error_of_a_job_is_its_own(
     runner: JobRunner, bucket: Bucket, worker_props: dict[str, str], lines: Lines
 ) -> None:
     check_error(lines(), worker_props, bucket)
 
 
-def test_a_deferred_job_is_waited_for_by_a_trigger(
-    runner: JobRunner, worker_props: dict[str, str], lines: Lines
+def test_a_deferred_job_moves_records_its_report_comes_back_and_neither_service_nor_trigger_is_told_a_secret(
+    runner: JobRunner, bucket: Bucket, bootstrap: str, worker_props: dict[str, str], lines: Lines
 ) -> None:
-    config = lines()
+    config = lines() | {"secret.password": "s3cr3t-word"}
     with pytest.raises(TaskDeferred) as deferred:
         task_of(config, worker_props, deferrable=True).execute(context())
     trigger, kwargs = deferred.value.trigger, deferred.value.kwargs
@@ -73,7 +58,11 @@ def test_a_deferred_job_is_waited_for_by_a_trigger(
     event = asyncio.run(ServiceJobTrigger(**facts).wait())
     report = task_of(config, worker_props).execute_complete(context(), event, **json.loads(json.dumps(kwargs)))
     assert report is not None
-    assert report["records"]["written"] == 2
+    assert (report["records"]["written"], report["complete"]) == (2, True)
+    assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
+    assert objects_of(bucket, "kconnect/runs/") == {}
+    (run,) = runner.runs.values()
+    assert "s3cr3t-word" not in json.dumps([run.request, facts, kwargs])
 
 
 @needs_airflow_3_3
@@ -88,10 +77,9 @@ def test_a_retry_waits_for_the_job_of_the_attempt_before(
     assert (len(runner.runs), report["records"]["written"]) == (1, 2)
 
 
-@pytest.mark.parametrize("forgotten", [pytest.param(False, marks=pytest.mark.exhaustive), True])
 @needs_airflow_3_3
-def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
-    runner: JobRunner, worker_props: dict[str, str], lines: Lines, forgotten: bool
+def test_a_retry_reads_the_report_of_a_job_that_has_succeeded_and_is_forgotten(
+    runner: JobRunner, worker_props: dict[str, str], lines: Lines
 ) -> None:
     config, store = lines(), Store()
     with pytest.raises(TaskDeferred):
@@ -99,12 +87,10 @@ def test_a_retry_reads_the_report_of_a_job_that_has_succeeded(
     process = runner.runs["00job0000"].process
     assert process is not None
     assert process.wait(120) == 0
-    if forgotten:
-        runner.runs["00job0000"].objects.put_back()
-        del runner.runs["00job0000"]
+    runner.runs.pop("00job0000").objects.put_back()
     report = task_of(config, worker_props).execute(context() | {"task_state_store": store})
     assert report is not None
-    assert (len(runner.runs), report["records"]["written"]) == (0 if forgotten else 1, 2)
+    assert (len(runner.runs), report["records"]["written"]) == (0, 2)
 
 
 def test_a_killed_task_ends_its_job(
@@ -114,7 +100,14 @@ def test_a_killed_task_ends_its_job(
 
 
 def test_each_connector_of_a_group_reports(runner: JobRunner, worker_props: dict[str, str], lines: Lines) -> None:
-    check_group(lines, worker_props)
+    good, bad = lines(), lines(file="/nowhere/at/all")
+    operator = KafkaConnectorGroupOperator(
+        task_id="all", connectors=[good, bad], worker_config=worker_props, kafka_conn_id=None
+    )
+    given = context()
+    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
+        operator.execute(given)
+    assert given["kconnect"]["reports"][good["name"]]["records"]["written"] == 2
 
 
 def test_a_request_that_is_refused_is_an_error_of_the_configuration(

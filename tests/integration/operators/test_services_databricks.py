@@ -22,7 +22,7 @@ from tests.support.kafka import read_values
 from tests.support.objects import objects_of
 from tests.support.spark.aws import use_service
 from tests.support.spark.databricks import CLUSTER, databricks
-from tests.support.spark.service_tasks import Lines, check_error, check_group, check_kill, task_of
+from tests.support.spark.service_tasks import Lines, check_error, check_kill, task_of
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store
 
@@ -86,11 +86,6 @@ def test_the_error_of_a_job_is_its_own(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
     check_error(lines(), worker_props, bucket)
-
-
-@pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
-def test_each_connector_of_a_group_reports(runner: JobRunner, worker_props: dict[str, str], lines: Lines) -> None:
-    check_group(lines, worker_props)
 
 
 def test_a_killed_task_ends_its_job(

@@ -13,12 +13,14 @@ import pytest
 
 from tests.support.spark.aws import use_service
 from tests.support.spark.dataproc import CLUSTER, PROJECT, REGION, dataproc, service_account_key
-from tests.support.spark.service_tasks import Lines, check_error, check_kill, check_records_and_report
+from tests.support.spark.service_tasks import Lines, check_kill, check_records_and_report
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store
 
+BATCHES, JOBS = f"dataproc-serverless://{PROJECT}/{REGION}", f"dataproc://{PROJECT}/{REGION}/{CLUSTER}"
 
-@pytest.fixture(params=[f"dataproc-serverless://{PROJECT}/{REGION}", f"dataproc://{PROJECT}/{REGION}/{CLUSTER}"])
+
+@pytest.fixture
 def runner(
     request: pytest.FixtureRequest, bucket: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[JobRunner]:
@@ -32,18 +34,14 @@ def runner(
         yield runner
 
 
+@pytest.mark.parametrize("runner", [BATCHES, pytest.param(JOBS, marks=pytest.mark.exhaustive)], indirect=True)
 def test_a_job_moves_records_and_its_report_comes_back(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
     check_records_and_report(lines(), worker_props, bucket)
 
 
-def test_the_error_of_a_job_is_its_own(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
-) -> None:
-    check_error(lines(), worker_props, bucket)
-
-
+@pytest.mark.parametrize("runner", [BATCHES, JOBS], indirect=True)
 def test_a_killed_task_ends_its_job(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:

@@ -13,12 +13,12 @@ import pytest
 from tests.support.spark.aws import ROLE, use_service
 from tests.support.spark.emr import emr
 from tests.support.spark.emr_eks import emr_eks
-from tests.support.spark.service_tasks import Lines, check_error, check_kill, check_records_and_report
+from tests.support.spark.service_tasks import Lines, check_kill, check_records_and_report
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store
 
 
-@pytest.fixture(params=["emr", "emr-eks"])
+@pytest.fixture
 def runner(
     request: pytest.FixtureRequest, bucket: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[JobRunner]:
@@ -35,19 +35,14 @@ def runner(
             yield runner
 
 
+@pytest.mark.parametrize("runner", ["emr", pytest.param("emr-eks", marks=pytest.mark.exhaustive)], indirect=True)
 def test_a_job_moves_records_and_its_report_comes_back(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
     check_records_and_report(lines(), worker_props, bucket)
 
 
-@pytest.mark.exhaustive  # what a job leaves in its mailbox is read as for EMR Serverless
-def test_the_error_of_a_job_is_its_own(
-    runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
-) -> None:
-    check_error(lines(), worker_props, bucket)
-
-
+@pytest.mark.parametrize("runner", ["emr", "emr-eks"], indirect=True)
 def test_a_killed_task_ends_its_job(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
-from airflow_kconnect import KafkaConnectorGroupOperator, KafkaSourceOperator
-from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.triggers.spark_job import YarnApplicationTrigger
-from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.connectors.group_tasks import Store
 from tests.support.kafka import read_values
@@ -64,6 +62,19 @@ def config(lines: Lines) -> dict[str, Any]:
 Source = Callable[..., KafkaSourceOperator]
 
 
+def _waited_for(
+    operator: KafkaSourceOperator, meanwhile: Callable[[], None] = lambda: None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a triggerer makes of a deferred task: the event of its trigger, and what its next worker is given."""
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(context() | {"task_state_store": Store()})
+    meanwhile()
+    _, facts = deferred.value.trigger.serialize()
+    event = asyncio.run(YarnApplicationTrigger(**facts).wait())
+    return event, json.loads(json.dumps(deferred.value.kwargs))
+
+
+@pytest.mark.exhaustive  # what comes back is as from spark-submit on any master
 def test_the_driver_of_a_job_in_client_mode_is_here(
     connect: Connect, source: Source, config: dict[str, Any], bootstrap: str
 ) -> None:
@@ -75,27 +86,24 @@ def test_the_driver_of_a_job_in_client_mode_is_here(
 
 
 class TestClusterMode:
-    def test_the_report_comes_back_through_a_staging_folder(
+    def test_a_trigger_waits_and_the_report_comes_back_through_a_staging_folder(
         self, connect: Connect, source: Source, config: dict[str, Any], bootstrap: str, tmp_path: Path
     ) -> None:
         connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
-        report = source(config).execute(context() | {"task_state_store": Store()})
+        event, kwargs = _waited_for(source(config, deferrable=True))
+        report = source(config).execute_complete(context(), event, **kwargs)
         assert report is not None
         assert (report["records"]["written"], report["complete"]) == (2, True)
         assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
         assert list((tmp_path / "staging").rglob("*.json*")) == []
 
+    @pytest.mark.exhaustive  # the same trigger
     def test_without_one_a_trigger_learns_that_it_has_succeeded_and_nothing_else(
         self, connect: Connect, source: Source, config: dict[str, Any], bootstrap: str
     ) -> None:
         connect(**{"deploy-mode": "cluster"})
-        with pytest.raises(TaskDeferred) as deferred:
-            source(config, deferrable=True).execute(context())
-        _, facts = deferred.value.trigger.serialize()
-        event = asyncio.run(YarnApplicationTrigger(**facts).wait())
-        assert (
-            source(config).execute_complete(context(), event, **json.loads(json.dumps(deferred.value.kwargs))) is None
-        )
+        event, kwargs = _waited_for(source(config, deferrable=True))
+        assert source(config).execute_complete(context(), event, **kwargs) is None
         assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
 
     def test_a_killed_task_ends_its_application(
@@ -103,28 +111,5 @@ class TestClusterMode:
     ) -> None:
         connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
         operator = source(config, deferrable=True)
-        with pytest.raises(TaskDeferred) as deferred:
-            operator.execute(context())
-        operator.on_kill()
-        _, facts = deferred.value.trigger.serialize()
-        event = asyncio.run(YarnApplicationTrigger(**facts).wait())
+        event, _ = _waited_for(operator, meanwhile=operator.on_kill)
         assert event["status"] == "killed"
-
-    @pytest.mark.exhaustive  # by the same mailbox as the report of one
-    def test_each_connector_of_a_group_reports(
-        self, connect: Connect, config: dict[str, Any], yarn: YarnCluster, worker_props: dict[str, str], tmp_path: Path
-    ) -> None:
-        connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
-        bad = config | {"name": unique("bad"), "file": "/nowhere/at/all"}
-        operator = KafkaConnectorGroupOperator(
-            task_id="all",
-            connectors=[config, bad],
-            worker_config=worker_props,
-            kafka_conn_id=None,
-            conf=yarn.conf(),
-            driver_memory="512m",
-        )
-        given = context() | {"task_state_store": Store()}
-        with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-            operator.execute(given)
-        assert given["kconnect"]["reports"][config["name"]]["records"]["written"] == 2

@@ -1,17 +1,16 @@
-"""The REST API on a control plane of its own topics."""
+"""The REST API on a control plane of its own topics, for the tests of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.testclient import TestClient
 
+from airflow_kconnect.control.overview.watch import watch_of
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
-from tests.support.control import control_worker
+from tests.support.control import api_client, control_plane, control_worker
+from tests.support.registered import Registered, WorkerTopics
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +22,28 @@ def control_props(bootstrap: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def plane(control_props: dict[str, str]) -> Iterator[ControlPlane]:
     """The control plane of these topics, as a server has it."""
-    control = ControlPlane(control_props, ControlStores(control_props))
-    yield control
-    control.close()
+    with control_plane(control_props) as control:
+        yield control
 
 
 @pytest.fixture(scope="module")
-def client(plane: ControlPlane) -> Iterator[TestClient]:
+def client(plane: ControlPlane) -> TestClient:
     """A client of the API, without a token."""
-    yield TestClient(create_app(lambda: plane, TokenPolicy(None)), raise_server_exceptions=False)
+    return api_client(plane)
+
+
+@pytest.fixture(scope="module")
+def topics(bootstrap: str, control_props: dict[str, str]) -> WorkerTopics:
+    """The topics of the server."""
+    return WorkerTopics(bootstrap, control_props)
+
+
+@pytest.fixture(scope="module")
+def add(topics: WorkerTopics, plane: ControlPlane) -> Callable[..., None]:
+    """Adds connectors as runs and users have left them. The server knows them then."""
+
+    def write(*connectors: Registered) -> None:
+        topics.add(*connectors)
+        watch_of(plane).refresh()
+
+    return write

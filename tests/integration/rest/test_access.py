@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import pytest
-from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
-from airflow_kconnect.rest.errors import RestError
+from tests.support.control import Only, api_client
 
 REQUESTS = [
     ("GET", "/"),
@@ -59,10 +56,10 @@ REQUESTS = [
 WRITES = [(method, path) for method, path in REQUESTS if method != "GET"]
 
 
-@pytest.fixture
-def guarded(plane: ControlPlane) -> Iterator[TestClient]:
+@pytest.fixture(scope="module")
+def guarded(plane: ControlPlane) -> TestClient:
     """The API with a token."""
-    yield TestClient(create_app(lambda: plane, TokenPolicy("geheim")), raise_server_exceptions=False)
+    return api_client(plane, TokenPolicy("geheim"))
 
 
 def test_the_list_of_requests_is_complete(plane: ControlPlane) -> None:
@@ -116,41 +113,12 @@ def test_the_files_of_the_page_need_no_token(path: str, guarded: TestClient) -> 
     assert guarded.get(path).status_code == 200
 
 
-class OnlyA:
-    """A caller who may see the connector `a`, and change none."""
-
-    def caller(self, request: Request) -> OnlyA:
-        """See `AccessPolicy`."""
-        return self
-
-    def readable(self, names: Iterable[str]) -> list[str]:
-        """See `Caller`."""
-        return [name for name in names if name == "a"]
-
-    def check_read(self, connector: str) -> None:
-        """See `Caller`."""
-        if connector != "a":
-            raise RestError(403, "not yours")
-
-    def check_write(self, connector: str) -> None:
-        """See `Caller`."""
-        raise RestError(403, "not yours")
-
-    def may_read_dag(self, dag: str | None) -> bool:
-        """See `Caller`."""
-        return dag == "a"
-
-    def may_edit_dag(self, dag: str | None) -> bool:
-        """See `Caller`."""
-        return False
-
-
 @pytest.fixture
-def limited(plane: ControlPlane) -> Iterator[TestClient]:
-    """The API for such a caller, with sinks `a` and `b`."""
+def limited(plane: ControlPlane) -> TestClient:
+    """The API for one who may see the connector `a` and change none, with sinks `a` and `b`."""
     for name in ("a", "b"):
         plane.put_config(name, {"connector.class": "DirectorySink", "topics": "t", "directory": "/lake"})
-    yield TestClient(create_app(lambda: plane, OnlyA()), raise_server_exceptions=False)
+    return api_client(plane, Only(reads=["a"], dags=["a"]))
 
 
 def test_an_overview_has_what_the_caller_may_see(limited: TestClient) -> None:

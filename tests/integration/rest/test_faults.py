@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,51 +14,21 @@ import pytest
 from starlette.testclient import TestClient
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.local.broker import EmbeddedBroker
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
-from tests.support.control import control_worker
-from tests.support.pages.rest_server import rest_server
+from tests.support.control import api_client, control_plane, control_worker, write_worker
+from tests.support.pages.rest_server import rest_server, start_rest_server
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
 
-class Server:
-    """A process of `kconnect rest`."""
-
-    def __init__(self, worker: Path) -> None:
-        command = [
-            str(Path(sys.executable).with_name("kconnect")),
-            "rest",
-            "--no-token",
-            "--port",
-            "0",
-            "--worker",
-            str(worker),
-        ]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        assert self.process.stdout is not None
-        match = re.search(r"http://\S+", self.process.stdout.readline())
-        assert match
-        self.url = match[0]
-
-    def kill(self) -> None:
-        """End it as a machine that loses power would."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-
 def test_what_a_killed_server_has_answered_is_there(bootstrap: str, tmp_path: Path) -> None:
-    worker = tmp_path / "worker.properties"
-    worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
+    worker = write_worker(tmp_path, control_worker(bootstrap))
     answered, asked = set[str](), set[str]()
     for generation in range(2):
-        server = Server(worker)
+        server, url = start_rest_server(worker)
 
-        def create(url: str = server.url, generation: int = generation) -> None:
+        def create(url: str = url, generation: int = generation) -> None:
             for number in range(1000):
                 name = f"connector-{generation}-{number}"
                 asked.add(name)
@@ -76,12 +41,12 @@ def test_what_a_killed_server_has_answered_is_there(bootstrap: str, tmp_path: Pa
 
         client = threading.Thread(target=create)
         client.start()
-        time.sleep(3 + generation / 2)
-        server.kill()
+        time.sleep(1.5 + generation / 2)
+        server.kill()  # as if its machine lost power
         client.join()
-    last = Server(worker)
-    registered = set(httpx.get(f"{last.url}/connectors", timeout=30).json())
-    last.kill()
+        server.wait()
+    with rest_server(worker) as url:
+        registered = set(httpx.get(f"{url}/connectors", timeout=30).json())
     assert (answered - registered, registered - asked, len(answered) > 0) == (set(), set(), True)
 
 
@@ -116,16 +81,15 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBro
 def without_broker(own_broker: EmbeddedBroker) -> Iterator[TestClient]:
     """A client of a server that has read its topics before the broker has stopped."""
     props = control_worker(own_broker.bootstrap)
-    plane = ControlPlane(props, ControlStores(props))
-    client = TestClient(create_app(lambda: plane, TokenPolicy(None)), raise_server_exceptions=False)
-    assert client.post("/connectors", json={"name": "one", "config": CONFIG}).status_code == 201
-    own_broker.stop()
-    deadline = time.monotonic() + 60
-    while client.get("/health").status_code == 200:
-        assert time.monotonic() < deadline, "the health does not change"
-        time.sleep(0.5)
-    yield client
-    plane.close()
+    with control_plane(props) as plane:
+        client = api_client(plane)
+        assert client.post("/connectors", json={"name": "one", "config": CONFIG}).status_code == 201
+        own_broker.stop()
+        deadline = time.monotonic() + 60
+        while client.get("/health").status_code == 200:
+            assert time.monotonic() < deadline, "the health does not change"
+            time.sleep(0.5)
+        yield client
 
 
 def test_without_a_broker_the_last_state_is_answered(without_broker: TestClient) -> None:

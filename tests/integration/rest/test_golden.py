@@ -12,15 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 from starlette.testclient import TestClient
 
-from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.golden import rest_deviations
 from tests.support import unique
-from tests.support.control import control_worker
+from tests.support.control import api_client, control_plane, control_worker
 
 CONVERSATION: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "golden" / "rest.json").read_text())
 # A worker runs what is registered by itself; here the test starts a run.
@@ -33,15 +29,13 @@ def answers(bootstrap: str, spark: SparkSession, tmp_path_factory: pytest.TempPa
     folder = tmp_path_factory.mktemp("data")
     (folder / "in.txt").write_text(f"{'x' * 78}\n" * 10)
     props = control_worker(bootstrap)
-    plane = ControlPlane(props, ControlStores(props))
-    client = TestClient(create_app(lambda: plane, TokenPolicy(None)), raise_server_exceptions=False)
-    given = []
-    for number, entry in enumerate(CONVERSATION):
-        for name in _RUNS_BEFORE.get(number, ()):
-            run(RunSpec(plane.registered_config(name), props, run_id=unique("run")), spark)
-        given.append(_ask(client, entry["request"], folder))
-    yield given
-    plane.close()
+    with control_plane(props) as plane:
+        client, given = api_client(plane), []
+        for number, entry in enumerate(CONVERSATION):
+            for name in _RUNS_BEFORE.get(number, ()):
+                run(RunSpec(plane.registered_config(name), props, run_id=unique("run")), spark)
+            given.append(_ask(client, entry["request"], folder))
+        yield given
 
 
 def _ask(client: TestClient, request: dict[str, Any], folder: Path) -> Any:

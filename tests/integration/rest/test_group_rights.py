@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 
 import pytest
-from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.rest.app import create_app
-from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
-from tests.support.kafka import eventually
-from tests.support.registered import Registered, WorkerTopics
+from tests.support.control import Only, api_client
+from tests.support.registered import Registered
 
 GROUP = "consumer.override.group.id"
 SINK = {"connector.class": "DirectorySink", "topics": "t", "directory": "/lake"}
 
 
-class OnlyA:
-    """A caller who may change the connector `a` alone."""
-
-    def caller(self, request: Request) -> OnlyA:
-        """See `AccessPolicy`."""
-        return self
-
-    def readable(self, names: Iterable[str]) -> list[str]:
-        """See `Caller`."""
-        return [name for name in names if name == "a"]
-
-    def check_read(self, connector: str) -> None:
-        """See `Caller`."""
-        self.check_write(connector)
-
-    def check_write(self, connector: str) -> None:
-        """See `Caller`."""
-        if connector != "a":
-            raise RestError(403, f"{connector or 'everything'} is not yours")
-
-    def may_read_dag(self, dag: str | None) -> bool:
-        """See `Caller`."""
-        return False
-
-    def may_edit_dag(self, dag: str | None) -> bool:
-        """See `Caller`."""
-        return False
-
-
 @pytest.fixture
-def limited(plane: ControlPlane) -> Iterator[TestClient]:
-    """The API for such a caller, with sinks `a` and `b`."""
+def limited(plane: ControlPlane) -> TestClient:
+    """The API for one who may change the connector `a` alone, with sinks `a` and `b`."""
     for name in ("a", "b"):
         plane.put_config(name, SINK)
-    yield TestClient(create_app(lambda: plane, OnlyA()), raise_server_exceptions=False)
+    return api_client(plane, Only(reads=["a"], writes=["a"]))
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -90,12 +58,11 @@ def test_its_own_offsets_are(limited: TestClient) -> None:
 
 
 def test_a_connector_that_runs_from_anothers_dag_cannot_be_registered(
-    limited: TestClient, plane: ControlPlane, control_props: dict[str, str], bootstrap: str
+    limited: TestClient, plane: ControlPlane, add: Callable[..., None]
 ) -> None:
     plane.delete("a")
     origin: dict[str, str | int] = {"dag": "theirs", "task": "write", "run": "manual__1"}
     runs = ConnectorRuns(SINK, "DirectorySink", "sink", runs=(RunRecord("r", RunState.SUCCESS, 1, 2, origin=origin),))
-    WorkerTopics(bootstrap, control_props).add(Registered("a", SINK, runs=runs, registered=False))
-    assert eventually(lambda: plane.dag_of_runs("a") or "", "theirs") == "theirs"
+    add(Registered("a", SINK, runs=runs, registered=False))
     answer = limited.post("/connectors", json={"name": "a", "config": SINK})
     assert (answer.status_code, "may not edit the DAG" in answer.json()["message"]) == (403, True)

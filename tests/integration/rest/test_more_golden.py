@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.runs.spec import RunSpec
@@ -25,7 +24,7 @@ from tests.golden.rest_comparison import differences
 from tests.golden.rest_deviations import FAMILIES
 from tests.golden.rest_requests import conversation
 from tests.support import unique
-from tests.support.control import control_worker
+from tests.support.control import control_plane, control_worker
 
 EXCHANGES: list[dict[str, Any]] = recorded()
 REQUESTS = [f"{e['request']['method']} {e['request']['path']} {e['request']['body'] or ''}" for e in EXCHANGES]
@@ -35,9 +34,8 @@ REQUESTS = [f"{e['request']['method']} {e['request']['path']} {e['request']['bod
 def plane(bootstrap: str) -> Iterator[ControlPlane]:
     """A worker group of the recorded name, without exactly-once as it was there."""
     props = control_worker(bootstrap) | {"group.id": "recorded", "exactly.once.source.support": "disabled"}
-    control = ControlPlane(props, ControlStores(props))
-    yield control
-    control.close()
+    with control_plane(props) as control:
+        yield control
 
 
 @pytest.fixture(scope="module")

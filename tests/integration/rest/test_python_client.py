@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from kafka_connect import KafkaConnect  # type: ignore[import-untyped]
 
-from tests.support.control import control_worker
+from tests.support.control import control_worker, write_worker
+from tests.support.pages.rest_server import rest_server
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
@@ -20,24 +16,8 @@ CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic"
 @pytest.fixture(scope="module")
 def url(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server that `kconnect rest` has started."""
-    worker = tmp_path_factory.mktemp("worker") / "worker.properties"
-    worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
-    command = [
-        str(Path(sys.executable).with_name("kconnect")),
-        "rest",
-        "--no-token",
-        "--port",
-        "0",
-        "--worker",
-        str(worker),
-    ]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdout is not None
-        match = re.search(r"http://\S+", server.stdout.readline())
-        assert match
-        yield match[0]
-        server.terminate()
+    with rest_server(write_worker(tmp_path_factory.mktemp("worker"), control_worker(bootstrap))) as found:
+        yield found
 
 
 @pytest.fixture
@@ -55,55 +35,28 @@ def created(client: KafkaConnect) -> KafkaConnect:
     return client
 
 
-def test_it_reads_the_version(client: KafkaConnect) -> None:
+def test_it_reads_the_version_lists_plugins_and_validates(client: KafkaConnect) -> None:
     assert client.get_cluster_info()["version"] == "4.3.0"
-
-
-def test_it_lists_what_it_has_created(created: KafkaConnect) -> None:
-    assert created.list_connectors() == ["one"]
-
-
-def test_it_finds_connectors_by_pattern_and_state(created: KafkaConnect) -> None:
-    assert list(created.list_connectors(expand="status", pattern="o.*", state="RUNNING")) == ["one"]
-
-
-def test_it_changes_a_configuration(created: KafkaConnect) -> None:
-    created.update_connector("one", {**CONFIG, "topic": "u"})
-    assert created.get_connector_config("one")["topic"] == "u"
-
-
-@pytest.mark.parametrize(("call", "state"), [("pause", "PAUSED"), ("stop", "STOPPED")])
-def test_it_pauses_and_stops(call: str, state: str, created: KafkaConnect) -> None:
-    getattr(created, f"{call}_connector")("one")
-    assert created.get_connector_status("one")["connector"]["state"] == state
-
-
-def test_it_resumes(created: KafkaConnect) -> None:
-    created.pause_connector("one")
-    created.resume_connector("one")
-    assert created.get_connector_status("one")["connector"]["state"] == "RUNNING"
-
-
-def test_it_restarts(created: KafkaConnect) -> None:
-    created.restart_connector("one", include_tasks=True)
-    assert created.get_connector("one")["name"] == "one"
-
-
-def test_it_reads_and_resets_topics(created: KafkaConnect) -> None:
-    created.reset_connector_topics("one")
-    assert created.list_connector_topics("one") == {"one": {"topics": []}}
-
-
-def test_it_lists_plugins(client: KafkaConnect) -> None:
     classes = {plugin["class"] for plugin in client.list_connector_plugins()}
     assert "org.apache.kafka.connect.file.FileStreamSourceConnector" in classes
-
-
-def test_it_validates(client: KafkaConnect) -> None:
     infos = client.validate_connector_config("FileStreamSource", {**CONFIG, "name": "one", "tasks.max": "0"})
     assert infos["error_count"] == 1
 
 
-def test_it_deletes(created: KafkaConnect) -> None:
+def test_it_finds_changes_and_deletes_what_it_has_created(created: KafkaConnect) -> None:
+    assert created.list_connectors() == ["one"]
+    assert list(created.list_connectors(expand="status", pattern="o.*", state="RUNNING")) == ["one"]
+    created.update_connector("one", {**CONFIG, "topic": "u"})
+    assert created.get_connector_config("one")["topic"] == "u"
+    created.reset_connector_topics("one")
+    assert created.list_connector_topics("one") == {"one": {"topics": []}}
     created.delete_connector("one")
     assert created.list_connectors() == []
+
+
+def test_it_pauses_resumes_stops_and_restarts(created: KafkaConnect) -> None:
+    for call, state in (("pause", "PAUSED"), ("resume", "RUNNING"), ("stop", "STOPPED")):
+        getattr(created, f"{call}_connector")("one")
+        assert created.get_connector_status("one")["connector"]["state"] == state
+    created.restart_connector("one", include_tasks=True)
+    assert created.get_connector("one")["name"] == "one"

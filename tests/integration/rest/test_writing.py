@@ -10,10 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
 from tests.support import unique
+from tests.support.control import api_client, control_plane
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
@@ -21,9 +19,8 @@ CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic"
 @pytest.fixture(scope="module")
 def second(control_props: dict[str, str]) -> Iterator[TestClient]:
     """Another API worker on the same topics."""
-    plane = ControlPlane(control_props, ControlStores(control_props))
-    yield TestClient(create_app(lambda: plane, TokenPolicy(None)), raise_server_exceptions=False)
-    plane.close()
+    with control_plane(control_props) as plane:
+        yield api_client(plane)
 
 
 def _create(client: TestClient, name: str) -> int:

@@ -86,18 +86,13 @@ class TestSink:
         assert lines(config) == ["c", "d"]
 
     def test_an_offset_in_the_middle_of_a_file_is_refused(
-        self, config: dict[str, str], run_here: Run, alter: Alter
+        self, config: dict[str, str], run_here: Run, alter: Alter, bootstrap: str
     ) -> None:
         run_here(config)
         place = {"kafka_topic": config["topics"], "kafka_partition": 0}
         with pytest.raises(ConfigError, match=r"offset 2 may be in the middle of .* use 0 or 4"):
             alter(config, [{"partition": place, "offset": {"kafka_offset": 2}}])
         assert run_here(config).records["read"] == 0
-
-    def test_a_reset_to_the_middle_of_a_file_is_refused(
-        self, config: dict[str, str], run_here: Run, alter: Alter, bootstrap: str
-    ) -> None:
-        run_here(config)
         admin, third = AdminClient({"bootstrap.servers": bootstrap}), TopicPartition(config["topics"], 0, 2)
         admin.delete_records([third])[third].result(30)
         with pytest.raises(ConfigError, match="offset 2 may be in the middle of"):

@@ -1,13 +1,20 @@
-"""Moving a connector between Kafka Connect itself and airflow_kconnect: it resumes at the record where it stopped."""
+"""Moving a connector between Kafka Connect itself and airflow_kconnect: it resumes at the record where it stopped.
+
+Also by what docs/guides/migrating.md tells its reader to type.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.config import properties
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import alter_offsets, reset_offsets
 from airflow_kconnect.worker_config.keys import WorkerConfig
@@ -15,8 +22,16 @@ from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
 from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic, produce, read_values
+from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
-pytestmark = [pytest.mark.connect, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.connect, pytest.mark.timeout(900)]
+
+PAGE = blocks(REPOSITORY / "docs" / "guides" / "migrating.md")
+(WORKER,) = [block for block in PAGE if block.info == "properties"]
+# The first block has names of hosts and connectors, which are others here.
+NAMES, LOOK, MOVE, RUN, GIVE_BACK, FETCH, CHECK, STOP, COMPARE, RUN_BY_HAND, RESUME = [
+    block for block in PAGE if block.info == "bash"
+]
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +46,14 @@ def connect(bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPat
         heap_mb=256,
     ) as worker:
         yield worker
+
+
+@pytest.fixture(autouse=True)
+def _no_connectors_of_others(connect: ConnectWorker) -> Iterator[None]:
+    """Each test begins without connectors: the page counts them."""
+    yield
+    for name in connect.connectors():
+        connect.delete(name)
 
 
 @pytest.fixture
@@ -155,3 +178,97 @@ def test_offsets_that_we_alter_and_reset_are_those_of_connect(
     assert connect.offsets(source["name"]) == [altered]
     reset_offsets(source, connect.properties)
     assert connect.offsets(source["name"]) == []
+
+
+@pytest.fixture
+def typed(connect: ConnectWorker, bootstrap: str, tmp_path: Path) -> Callable[[Block, str], str]:
+    """Types a block of the page for a connector, and returns what it prints."""
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    worker = properties.parse(WORKER.text) | {
+        "bootstrap.servers": bootstrap,
+        "group.id": connect.properties["group.id"],
+        "offset.storage.topic": connect.properties["offset.storage.topic"],
+        "config.storage.topic": unique("kconnect-configs"),
+    }
+    (folder / "worker.properties").write_text("".join(f"{key}={value}\n" for key, value in worker.items()))
+    environment = {
+        **os.environ,
+        "AIRFLOW_HOME": str(tmp_path / "airflow"),
+        "CONNECT": connect.url,
+        "KCONNECT_WORKER": str(folder / "worker.properties"),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PYTHONPATH": str(REPOSITORY),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+    def type_(block: Block, name: str) -> str:
+        done = subprocess.run(
+            ["bash", "-ec", block.text],
+            cwd=folder,
+            env={**environment, "NAME": name},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    return type_
+
+
+@pytest.fixture
+def running(connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str) -> dict[str, str]:
+    """A file source that has written a hundred records in Connect; it is the only connector there."""
+    numbered.append(100)
+    connect.create(source["name"], {key: value for key, value in source.items() if key != "name"})
+    _wait(lambda: len(read_values(bootstrap, source["topic"])) >= 100, "Connect writing")
+    return source
+
+
+@pytest.mark.spark_submit
+def test_a_connector_moves_here_and_back_by_the_command_of_the_page(
+    connect: ConnectWorker,
+    running: dict[str, str],
+    numbered: NumberedFile,
+    bootstrap: str,
+    typed: Callable[[Block, str], str],
+) -> None:
+    name, topic = running["name"], running["topic"]
+    assert "1 of 1 connectors can move" in typed(LOOK, name)
+    assert "the next run resumes where Connect stopped" in typed(MOVE, name)
+    numbered.append(50)
+    assert "50 read, 50 written" in typed(RUN, name)
+    assert read_values(bootstrap, topic) == numbered.expected()
+
+    numbered.append(20)
+    assert "resumed in Connect: RUNNING" in typed(GIVE_BACK, name)
+    _wait(lambda: len(read_values(bootstrap, topic)) >= 170, "Connect continuing")
+    assert read_values(bootstrap, topic) == numbered.expected()
+
+
+@pytest.mark.spark_submit
+@pytest.mark.exhaustive
+def test_a_connector_moves_here_and_back_by_hand(
+    connect: ConnectWorker,
+    running: dict[str, str],
+    numbered: NumberedFile,
+    bootstrap: str,
+    typed: Callable[[Block, str], str],
+) -> None:
+    name, topic = running["name"], running["topic"]
+    typed(FETCH, name)
+    assert "is valid" in typed(CHECK, name)
+    typed(STOP, name)
+    connect.wait_for(name, "STOPPED")
+    numbered.append(50)
+    offsets = f'{{"filename": "{numbered.path}"}} -> {{"position": {sum(map(len, numbered.expected()[:100])) + 100}}}'
+    assert offsets in typed(COMPARE, name)
+    assert "50 read, 50 written" in typed(RUN_BY_HAND, name)
+    assert read_values(bootstrap, topic) == numbered.expected()
+
+    numbered.append(30)
+    typed(RESUME, name)
+    numbered.append(20)
+    _wait(lambda: len(read_values(bootstrap, topic)) >= 200, "Connect continuing")
+    assert read_values(bootstrap, topic) == numbered.expected()

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.kafka import produce, read_all, read_values
+from tests.support.kafka import create_topic, produce, read_all, read_values
 
 SOURCE = {"connector.class": "VerifiableSource", "throughput": "-1", "tasks.max": "2"}
 SCHEMALESS = {
@@ -40,15 +40,11 @@ def _lines(folder: Path, prefix: str) -> list[dict[str, Any]]:
     return [json.loads(line) for path in sorted(folder.glob(f"{prefix}*")) for line in path.read_text().splitlines()]
 
 
-def test_every_task_delivers_its_sequence_in_order(run_here: Run, bootstrap: str) -> None:
+def test_tasks_deliver_their_sequences_in_order_and_resume_at_their_offsets(run_here: Run, bootstrap: str) -> None:
     config = _source()
-    run_here(config)
-    assert _sequences(bootstrap, config["topic"]) == {0: list(range(1000)), 1: list(range(1000))}
-
-
-def test_second_run_resumes_each_task_at_its_offset(run_here: Run, bootstrap: str) -> None:
-    config = _source()
-    run_here(config)
+    report = run_here(config)
+    expected = [{"partition": {"id": n}, "offset": {"seqno": 999}} for n in (0, 1)]
+    assert sorted(report.offsets, key=lambda found: found["partition"]["id"]) == expected
     run_here({**config, "max.seqno": "1499"})
     assert _sequences(bootstrap, config["topic"]) == {0: list(range(1500)), 1: list(range(1500))}
 
@@ -83,12 +79,6 @@ def test_records_with_a_schema_are_structs(run_here: Run, bootstrap: str) -> Non
     assert [(value["task"], value["seqno"]) for value in values] == [(0, n) for n in range(5)]
 
 
-def test_offsets_are_committed_by_the_tasks(run_here: Run) -> None:
-    report = run_here(_source())
-    expected = [{"partition": {"id": n}, "offset": {"seqno": 999}} for n in (0, 1)]
-    assert sorted(report.offsets, key=lambda found: found["partition"]["id"]) == expected
-
-
 def test_other_spellings_of_an_offset_key_are_removed(run_here: Run, bootstrap: str, worker_topics: str) -> None:
     """Another client has written them; with skewed clocks an old one could win later."""
     config = _source(**{"tasks.max": "1"})
@@ -106,32 +96,35 @@ def test_other_spellings_of_an_offset_key_are_removed(run_here: Run, bootstrap: 
     assert (last[older], last[newer]) == (None, b'{"seqno":999}')
 
 
+@pytest.fixture(scope="module")
+def filled(bootstrap: str) -> str:
+    """A topic with 2,000 records of two tasks, written in transactions."""
+    name = create_topic(bootstrap, unique("filled"), 2)
+    for task in (0, 1):
+        settings = {"transactional.id": unique("filled")}
+        produce(bootstrap, name, map(str, range(1000)), key=str(task), settings=settings)
+    return name
+
+
 class TestSink:
     @pytest.fixture
-    def sink(self, run_here: Run, tmp_path: Path) -> dict[str, str]:
-        """A sink over a topic with 2,000 records."""
-        source = _source(**{"topic.creation.default.partitions": "2", "topic.creation.default.replication.factor": "1"})
-        run_here(source)
+    def sink(self, filled: str, tmp_path: Path) -> dict[str, str]:
+        """A sink over that topic."""
         return {
             "name": unique("sink"),
             "connector.class": "VerifiableSink",
-            "topics": source["topic"],
+            "topics": filled,
             "log.file": str(tmp_path / "sink"),
             **SCHEMALESS,
         }
 
-    def test_task_is_put_every_record_in_order(self, sink: dict[str, str], run_here: Run, tmp_path: Path) -> None:
-        run_here(sink)
+    def test_task_is_put_every_record_once_and_in_order(
+        self, sink: dict[str, str], run_here: Run, tmp_path: Path
+    ) -> None:
+        assert [run_here(sink).records["written"] for _ in range(2)] == [2000, 0]
         for path in tmp_path.glob("sink*"):
             offsets = [line["offset"] for line in map(json.loads, path.read_text().splitlines()) if "value" in line]
             assert offsets == sorted(set(offsets))
-
-    def test_all_records_arrive_once(self, sink: dict[str, str], run_here: Run) -> None:
-        assert run_here(sink).records["written"] == 2000
-
-    def test_second_run_finds_nothing(self, sink: dict[str, str], run_here: Run) -> None:
-        run_here(sink)
-        assert run_here(sink).records["written"] == 0
 
     def test_task_flushes_within_a_split(
         self, topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path

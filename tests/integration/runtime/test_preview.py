@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from typer.testing import CliRunner
 
 from airflow_kconnect import preview
+from airflow_kconnect.cli import app
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.plugins.files import PluginFile
 from airflow_kconnect.plugins.registry import registry
@@ -126,9 +128,9 @@ def test_the_command_prints_a_line_per_record(tmp_path: Path) -> None:
 def test_the_command_prints_configuration_errors_as_json(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps({"transforms": "x", "transforms.x.type": "Nope"}))
     (tmp_path / "r.jsonl").write_text("")
-    command = [sys.executable, "-m", "airflow_kconnect.cli", "preview", "--config", "c.json", "--input", "r.jsonl"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, list(json.loads(done.stdout))) == (1, ["transforms.x.type"])
+    files = ["--config", str(tmp_path / "c.json"), "--input", str(tmp_path / "r.jsonl")]
+    done = CliRunner().invoke(app, ["preview", *files])
+    assert (done.exit_code, list(json.loads(done.stdout))) == (1, ["transforms.x.type"])
 
 
 class TestOneRecordDoesNotEndTheOthers:
@@ -153,21 +155,18 @@ class TestOneRecordDoesNotEndTheOthers:
         (answer,) = self._answers(f'{{"schema":{schema},"payload":{{"a":1}}}}')
         assert text in answer["error"]["message"]
 
-    @pytest.mark.parametrize(
-        ("field", "expected"),
-        [
-            ('{"type":"int32","default":"x","field":"a"}', 0),
-            ('{"type":"int8","default":300,"field":"a"}', 44),
-            ('{"type":"int32","default":1.7,"field":"a"}', 1),
-            ('{"type":"boolean","default":"x","field":"a"}', False),
-        ],
-    )
-    def test_a_default_that_does_not_fit_is_what_jackson_makes_of_it(
-        self, spark: SparkSession, field: str, expected: Any
-    ) -> None:
-        (answer,) = self._answers(f'{{"schema":{{"type":"struct","fields":[{field}]}},"payload":{{}}}}')
-        found = json.loads(answer["value"])
-        assert (found["payload"]["a"], found["schema"]["fields"][0]["default"]) == (expected, expected)
+    def test_a_default_that_does_not_fit_is_what_jackson_makes_of_it(self, spark: SparkSession) -> None:
+        expected = {
+            '{"type":"int32","default":"x","field":"a"}': 0,
+            '{"type":"int8","default":300,"field":"a"}': 44,
+            '{"type":"int32","default":1.7,"field":"a"}': 1,
+            '{"type":"boolean","default":"x","field":"a"}': False,
+        }
+        values = [f'{{"schema":{{"type":"struct","fields":[{field}]}},"payload":{{}}}}' for field in expected]
+        answers = preview({"value.converter": JSON}, [{"value": value} for value in values])
+        found = [json.loads(answer["value"]) for answer in answers]
+        assert [each["payload"]["a"] for each in found] == list(expected.values())
+        assert [each["schema"]["fields"][0]["default"] for each in found] == list(expected.values())
 
     @pytest.mark.parametrize("moved", ["Decimal", "Time"])
     def test_a_header_from_what_is_not_a_struct(self, spark: SparkSession, moved: str) -> None:

@@ -160,7 +160,7 @@ def test_fail_ends_the_run_of_a_jdbc_sink(
 
 
 class TestFiles:
-    @pytest.fixture(params=["json", "parquet"])
+    @pytest.fixture(params=["parquet", pytest.param("json", marks=pytest.mark.exhaustive)])
     def config(self, request: Any, orders: str, registry_url: str, tmp_path: Path) -> Callable[..., Config]:
         def of(policy: str, **more: str) -> Config:
             own = {"connector.class": "DirectorySink", "directory": str(tmp_path / "lake"), "format": request.param}
@@ -201,7 +201,7 @@ class TestFiles:
         assert [offset for offset, _ in _told(bootstrap, dead_letters)] == [2, 3]
 
 
-@pytest.mark.parametrize("format", ["json", "parquet"])
+@pytest.mark.parametrize("format", ["parquet", pytest.param("json", marks=pytest.mark.exhaustive)])
 def test_topics_have_fields_of_their_own(
     topic: MakeTopic, bootstrap: str, tmp_path: Path, run_here: Run, format: str
 ) -> None:

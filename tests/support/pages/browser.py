@@ -21,6 +21,9 @@ _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
     "--window-size=1400,1000",
+    # One process for all pages: to start another one for each costs more than the pages do.
+    *("--disable-site-isolation-trials", "--disable-features=IsolateOrigins,site-per-process"),
+    "--renderer-process-limit=1",
 )
 
 

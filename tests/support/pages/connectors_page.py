@@ -159,6 +159,21 @@ class ConnectorsPage:
             time.sleep(0.05)
 
 
+@contextmanager
+def watched_page(driver: webdriver.Chrome, url: str) -> Iterator[ConnectorsPage]:
+    """The page, not opened yet; nothing typed into it is left for the next one.
+
+    :raises AssertionError: at the end, the console has errors.
+    """
+    shown = ConnectorsPage(driver, url)
+    shown.theme("light")
+    yield shown
+    shown.script("if (location.host) sessionStorage.clear()")
+    errors = shown.errors()
+    driver.get("about:blank")
+    assert errors == []
+
+
 def axe_script() -> str:
     """axe-core's JavaScript. :raises ModuleNotFoundError: `axe-core-python` is not installed."""
     spec = importlib.util.find_spec("axe_core_python")

@@ -48,8 +48,8 @@ def repository_in(folder: Path) -> Path:
 def wheel_in(folder: Path, source: Path) -> Path:
     """The wheel, built from the sdist that is built from a source folder.
 
-    The build tools are those of the tests. That `pyproject.toml` names them all, the clone shows: its pip makes an
-    environment of what is named there.
+    The build tools are those of the tests. That `pyproject.toml` names them all, the clone shows: it is installed by
+    means of what is named there.
     """
     build = (sys.executable, "-P", "-m", "hatchling", "build", "--directory", folder / "dist", "--target")
     run(*build, "sdist", cwd=source)
@@ -73,6 +73,14 @@ def install_settings(wheel: Path, *, but: str | None = None) -> dict[str, str]:
     constraints.write_text("\n".join([*kept, f"airflow-kconnect=={version}", ""]))
     links = [*os.environ.get("PIP_FIND_LINKS", "").split(), str(wheel.parent)]
     return {"PIP_CONSTRAINT": str(constraints), "PIP_FIND_LINKS": " ".join(links), "PIP_CACHE_DIR": pip_cache()}
+
+
+def make_settings() -> dict[str, str]:
+    """How `make` has to install, where another program than pip does it: for who types `make`. With what it keeps."""
+    flags = os.environ.get("MAKEFLAGS", "")
+    if "INSTALL=" not in flags:
+        return {"PIP_CACHE_DIR": pip_cache()}
+    return {"MAKEFLAGS": flags, **{key: value for key, value in os.environ.items() if key == "UV_CACHE_DIR"}}
 
 
 def recorded(record: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
-from airflow_kconnect import KafkaConnectorGroupOperator, KafkaSourceOperator
+from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.errors import ConnectorConfigError
 from tests.support.airflow.operator_runs import context
 from tests.support.kafka import read_values
@@ -50,15 +50,3 @@ def check_kill(config: dict[str, Any], worker: dict[str, str], runner: JobRunner
     (run,) = runner.runs.values()
     assert run.cancelled
     assert objects_of(bucket, "kconnect/runs/") == {}
-
-
-def check_group(lines: Lines, worker: dict[str, str]) -> None:
-    """Each connector of a group reports."""
-    good, bad = lines(), lines(file="/nowhere/at/all")
-    operator = KafkaConnectorGroupOperator(
-        task_id="all", connectors=[good, bad], worker_config=worker, kafka_conn_id=None
-    )
-    given = context()
-    with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        operator.execute(given)
-    assert given["kconnect"]["reports"][good["name"]]["records"]["written"] == 2

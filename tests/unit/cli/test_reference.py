@@ -20,7 +20,7 @@ OWN = "airflow_kconnect."
 GROUPS = {
     CONNECTORS: "connector", CONVERTERS: "converter", TRANSFORMS: "transformation", PREDICATES: "predicate"
 }  # fmt: skip
-CURE = "run: python -m airflow_kconnect.cli.reference docs/reference"
+CURE = "run: kconnect reference --into docs/reference"
 
 
 def _run(*arguments: str) -> tuple[int, str, str]:

@@ -236,23 +236,19 @@ class TestCommand:
         assert "Spark-Submit cmd" in logged
         assert not [value for value in conf.values() if value in logged]
 
-    def test_the_command_in_the_log_is_short(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_command_in_the_log_begins_with_spark_submit_and_is_short(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         _hook(conf={"spark.x": "1"}, driver_memory="3g")._build_spark_submit_command("job.py")
 
         [line] = [line for line in capsys.readouterr().out.splitlines() if "Spark-Submit cmd" in line]
+        assert f"Spark-Submit cmd: {spark.folder}/spark-submit" in line
         assert "--driver-memory 3g" in line
         assert "--conf" not in line
         assert re.search(r"job\.py .*\(\d+ settings of Spark: see the log at the level debug\)", line)
 
-    def test_env_vars_reach_the_process(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
-        spark.behave("import os; print('FOO is', os.environ['FOO'])")
-
-        _hook(env_vars={"FOO": "bar"}).submit("job.py")
-
-        assert "FOO is bar" in capsys.readouterr().out
-
     @pytest.mark.parametrize("env_vars", [None, {"FOO": "bar"}], ids=["without", "with"])
-    def test_the_process_has_no_settings_of_airflow(
+    def test_the_process_has_the_users_variables_knows_who_waits_for_it_and_has_no_settings_of_airflow(
         self,
         spark: FakeSpark,
         capsys: pytest.CaptureFixture[str],
@@ -262,32 +258,16 @@ class TestCommand:
         for name in ("AIRFLOW__CORE__FERNET_KEY", "AIRFLOW_CONN_DB", "AIRFLOW_VAR_X", "_AIRFLOW_WWW_PASSWORD"):
             monkeypatch.setenv(name, "canary")
         monkeypatch.setenv("AIRFLOW_CTX_DAG_ID", "load")
-        spark.behave(
-            "import os; print('has', {k: v for k, v in os.environ.items() if 'AIRFLOW_' in k or v == 'canary'})"
-        )
+        spark.behave("import json, os; print('has', json.dumps(dict(os.environ)))")
 
         _hook(env_vars=env_vars).submit("job.py")
 
-        logged = capsys.readouterr().out
-        assert "canary" not in logged
-        assert "'AIRFLOW_CTX_DAG_ID': 'load'" in logged
-
-    def test_the_command_in_the_log_begins_with_spark_submit(
-        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        _hook()._build_spark_submit_command("job.py")
-
-        assert f"Spark-Submit cmd: {spark.folder}/spark-submit" in capsys.readouterr().out
-
-    @pytest.mark.parametrize("env_vars", [None, {"FOO": "bar"}], ids=["without", "with"])
-    def test_the_process_knows_who_waits_for_it(
-        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str], env_vars: dict[str, str] | None
-    ) -> None:
-        spark.behave("import os; print('waits:', os.environ['KCONNECT_SUBMITTER_PID'], os.environ['SPARK_LOCAL_IP'])")
-
-        _hook(env_vars=env_vars).submit("job.py")
-
-        assert f"waits: {os.getpid()} 127.0.0.1" in capsys.readouterr().out
+        (line,) = (line for line in capsys.readouterr().out.splitlines() if "has {" in line)
+        environment = json.loads(line[line.index("{") : line.rindex("}") + 1])
+        assert "canary" not in environment.values()
+        assert environment["AIRFLOW_CTX_DAG_ID"] == "load"
+        assert (environment["KCONNECT_SUBMITTER_PID"], environment["SPARK_LOCAL_IP"]) == (str(os.getpid()), "127.0.0.1")
+        assert environment.get("FOO") == (env_vars or {}).get("FOO")
 
 
 class TestKubernetes:

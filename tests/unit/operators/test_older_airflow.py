@@ -6,21 +6,18 @@ import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureException, TaskDeferred
 
-from airflow_kconnect import FreshBy, KafkaSourceOperator
+from airflow_kconnect import FreshBy
 from airflow_kconnect.operators.retries import connector_retry_policy
+from tests.support.airflow.operator_runs import context, source
 from tests.support.airflow.versions import below_airflow_3_3
 from tests.support.spark.fake_spark import FakeSpark, printing
 from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
 
 pytestmark = below_airflow_3_3
-
-SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
 
 
 def test_the_retry_policy_names_the_version_that_it_needs() -> None:
@@ -53,12 +50,7 @@ def yarn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceMa
 def test_a_deferred_task_says_what_is_missing(
     yarn: ResourceManager, capsys: pytest.CaptureFixture[str], consequence: str
 ) -> None:
-    ti: Any = SimpleNamespace(
-        dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1, stats_tags={}, start_date=None
-    )
-    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-
     with pytest.raises(TaskDeferred):
-        KafkaSourceOperator(task_id="read", connector=SOURCE, deferrable=True).execute(context)
+        source(deferrable=True).execute(context())
 
     assert f"Airflow 3.3 or newer is needed {consequence}" in capsys.readouterr().out

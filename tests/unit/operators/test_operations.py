@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from airflow_kconnect.hooks.worker import Configurations
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.runs.events import event_line
 from airflow_kconnect.runs.report import RunReport
+from tests.support.airflow.operator_runs import context
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 WORKER = {"bootstrap.servers": "broker:9092"}
@@ -98,7 +98,5 @@ def test_dead_letters_are_replayed_by_a_sinks_job(
     spark.behave(printing(event_line("report", report=report)))
     sink = {"name": "files", "connector.class": "DirectorySink", "topics": "t", "directory": "/out"}
     operator = operator_class(task_id="replay", connector=sink, worker_config=WORKER, kafka_conn_id=None)
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual"), "params": params}
-    operator.execute(context)
+    operator.execute(context() | {"params": params})
     assert json.loads((tmp_path / "run.json").read_text())["spec"]["replay_dead_letters"] is True

@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
 
@@ -28,13 +27,12 @@ from airflow_kconnect.errors import (
     ConnectorRunError,
 )
 from airflow_kconnect.runs.events import event_line
-from airflow_kconnect.runs.report import RunReport
+from tests.support.airflow.operator_runs import REPORT, SOURCE, context, source
 from tests.support.airflow.versions import needs_airflow_3_3
+from tests.support.connectors.group_tasks import Store
 from tests.support.spark.fake_spark import FakeSpark, printing
 from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
 
-SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
-REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
 SUBMITTED = printing(f"INFO YarnClientImpl: Submitted application {APPLICATION}")
 FACTS = {"connector": "lines", "run_id": "d/manual__1/t#1", "token": ANY}
 
@@ -62,24 +60,14 @@ def yarn(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> Iterator[Resource
         yield manager
 
 
-class Store(dict[str, Any]):
-    """Airflow's task state store, with the methods that tasks call."""
-
-    def set(self, key: str, value: Any) -> None:
-        self[key] = json.loads(json.dumps(value))
-
-
 def _context(store: Store | None = None, *, try_number: int = 1, clear_number: int = 0) -> Any:
-    ti = SimpleNamespace(
-        dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=try_number, stats_tags={}, start_date=None
-    )
-    run = SimpleNamespace(clear_number=clear_number, run_type="manual")
-    return {"ti": ti, "dag_run": run} | ({} if store is None else {"task_state_store": store})
+    found = context(clear_number=clear_number)
+    found["ti"].try_number = try_number
+    return found | ({} if store is None else {"task_state_store": store})
 
 
 def _source(**parameters: Any) -> KafkaSourceOperator:
-    defaults: dict[str, Any] = {"task_id": "read", "connector": SOURCE, "deferrable": True}
-    return KafkaSourceOperator(**defaults | parameters)
+    return source(**{"deferrable": True} | parameters)
 
 
 def _defer(operator: KafkaSourceOperator, context: Any) -> TaskDeferred:

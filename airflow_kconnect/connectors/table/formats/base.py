@@ -40,6 +40,17 @@ class TableDefinition:
 class Table(ABC):
     """One table, in the driver. Created once per run and table; knows what it has staged.
 
+    For each plan (docs/decisions/0059-a-table-takes-a-plan-once.md), in this order:
+
+    1. `columns`, then `create` or `change` where records need it, and `columns` again.
+    2. `has`. A plan that an interrupted run has written is only compared, by `check`.
+    3. `append` or `merge`. Up to three times, if records turn out to have another shape: each begins from nothing. With
+       `staged` no one sees the rows yet; without it the plan has been announced before.
+    4. `publish`, for each table, also one that has staged nothing; or `discard`, if a record must not be skipped.
+
+    Before the first plan of a run, and after the last of a replay: `last_plan`, `lost_starts`, `last_plans`, `forget`.
+    A method that finds that a newer run has taken over raises `FencedError`.
+
     :param name: the identifier in Spark's SQL, quoted where needed: ``catalog.namespace.table``.
     """
 
@@ -72,7 +83,7 @@ class Table(ABC):
 
     @abstractmethod
     def last_plan(self, application: str) -> int | None:
-        """Number of the last plan that it has of an application; None: it has none, or does not know any more."""
+        """Number of the last plan that it has of an application; None if it knows of none."""
 
     def lost_starts(self, application: str, number: int) -> dict[TopicPartition, int] | None:
         """Where the plans begin, up to this number, that it has taken and does not have any more.
@@ -122,7 +133,7 @@ class Table(ABC):
         return {}
 
     def forget(self, application: str) -> None:
-        """Remove what it knows of the plans of an application, as far as the format can. No one asks for them again."""
+        """Remove what it knows of the plans of an application, which has ended, as far as the format can."""
 
     def place(self) -> dict[str, Any]:
         """For lineage: ``location``, and ``columns``, each with its name and type; what is not known is left out."""

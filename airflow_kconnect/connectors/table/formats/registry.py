@@ -9,7 +9,11 @@ if TYPE_CHECKING:
 
 ICEBERG, DELTA = "iceberg", "delta"
 FORMATS = (ICEBERG, DELTA)
-"""Those that refuse a plan that they have."""
+"""Those that refuse a plan that they have: their tables are written exactly once."""
+CHANGEABLE = (ICEBERG, DELTA)
+"""Those whose rows and columns can be changed, and whose changes can be read."""
+WITHOUT_PERMISSION = (ICEBERG, DELTA)
+"""Those that a connector may use with any options: none of them loads code or reaches other files."""
 
 
 def table_class(name: str) -> type[Table]:

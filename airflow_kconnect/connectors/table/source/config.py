@@ -10,7 +10,7 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyStrin
 from airflow_kconnect.connectors.table.catalogs.keys import define_catalog_keys
 from airflow_kconnect.connectors.table.config import CATALOG, below, catalog_conf
 from airflow_kconnect.connectors.table.formats.plain.options import forbidden
-from airflow_kconnect.connectors.table.formats.registry import DELTA, FORMATS, ICEBERG
+from airflow_kconnect.connectors.table.formats.registry import CHANGEABLE, DELTA, ICEBERG, WITHOUT_PERMISSION
 from airflow_kconnect.connectors.table.packages import define_jars_key
 from airflow_kconnect.connectors.table.settings import CatalogSettings
 from airflow_kconnect.validation.connector_keys import KCONNECT
@@ -101,7 +101,7 @@ def source_problems(props: Mapping[str, str]) -> dict[str, list[str]]:
         errors["table.name"] = ["is missing: name the table, or set `table.path` to where its files are"]
     if props.get("table.name") and props.get("table.path"):
         errors["table.path"] = ["must not be set together with `table.name`"]
-    if mode == CHANGES and format_ and format_ not in FORMATS:
+    if mode == CHANGES and format_ and format_ not in CHANGEABLE:
         errors["mode"] = [f"is changes, which {format_} does not keep: set it to incrementing or bulk"]
     if mode == INCREMENTING and not props.get("incrementing.column.name"):
         errors["incrementing.column.name"] = ["is missing, and `mode` is incrementing"]
@@ -137,7 +137,7 @@ def forbidden_reading(props: Mapping[str, str], allowed: Collection[str]) -> dic
     """
     table_format = props.get("table.format", "").strip().lower()
     options = {name: text for name, text in below(OPTIONS, props).items() if name.lower() not in _HARMLESS}
-    if table_format in FORMATS:
+    if table_format in WITHOUT_PERMISSION:
         return {}
     errors: dict[str, list[str]] = {}
     for name, why in forbidden(table_format, options, allowed):

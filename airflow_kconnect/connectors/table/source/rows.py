@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.connectors.table.formats.registry import DELTA, FORMATS, ICEBERG
+from airflow_kconnect.connectors.table.formats.registry import CHANGEABLE, DELTA, ICEBERG
 from airflow_kconnect.connectors.table.identifiers import quoted
 from airflow_kconnect.connectors.table.source.change_logs import CURE, KIND, ORDER, UPSERTED, ChangeLog, Changes
 from airflow_kconnect.connectors.table.source.config import CHANGES, INCREMENTING, NOTHING, SourceSettings
@@ -127,7 +127,7 @@ class SourceTable:
 
 def _log_of(spark: SparkSession, settings: SourceSettings) -> ChangeLog | None:
     """The change log of a table of a format that has one; Iceberg's has to be in a catalog."""
-    if settings.format not in FORMATS or (settings.format == ICEBERG and settings.table is None):
+    if settings.format not in CHANGEABLE or (settings.format == ICEBERG and settings.table is None):
         return None
     log = {ICEBERG: IcebergChanges, DELTA: DeltaChanges}[settings.format]
     table = settings.table or f"{settings.format}.{quoted(str(settings.path))}"

@@ -21,7 +21,13 @@ FILE_SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 STRINGS = "org.apache.kafka.connect.storage.StringConverter"
 
 
-@pytest.mark.parametrize("spark_submit", [False, True], ids=["own processes", "Spark's workers"])
+@pytest.mark.parametrize(
+    "spark_submit",
+    [
+        pytest.param(False, id="own processes"),
+        pytest.param(True, id="Spark's workers", marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_source_and_a_sink_run_with_tokens_of_a_role(
     spark_submit: bool, worker: Callable[..., Worker], own_cloud: Cloud, token_broker: TokenBroker, tmp_path: Path
 ) -> None:

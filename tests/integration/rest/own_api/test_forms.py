@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,17 @@ import pytest
 from starlette.testclient import TestClient
 
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
+from tests.support.control import api_client, control_plane
 from tests.support.databases.servers import SqliteDatabase
 
 SINK = "io.confluent.connect.jdbc.JdbcSinkConnector"
 
 
-@pytest.fixture
-def connecting(control_props: dict[str, str], plane: ControlPlane) -> TestClient:
+@pytest.fixture(scope="module")
+def connecting(control_props: dict[str, str]) -> Iterator[TestClient]:
     """The API of a server that may connect to what connectors name."""
-    props = {**control_props, "kconnect.preview.sources": "true"}
-    other = ControlPlane(props, ControlStores(props))
-    plane.at_close(other.close)
-    return TestClient(create_app(lambda: other, TokenPolicy(None)), raise_server_exceptions=False)
+    with control_plane({**control_props, "kconnect.preview.sources": "true"}) as plane:
+        yield api_client(plane)
 
 
 def answer_of(client: TestClient, status: int = 200, **config: str) -> Any:
@@ -54,7 +51,7 @@ def test_what_a_run_did_not_keep_is_wrong_until_it_is_given(client: TestClient) 
 
 def test_a_registered_connector_is_validated_with_choices(plane: ControlPlane, client: TestClient) -> None:
     config = {"connector.class": SINK, "connection.url": "jdbc:sqlite:/x.db", "topics": "t"}
-    plane.create("shop", config)
+    plane.put_config("shop", config)
     answer = client.put("/v1/connectors/shop/config/validate", json=config).json()
     (mode,) = (entry for entry in answer["configs"] if entry["value"]["name"] == "pk.mode")
     assert mode["form"]["choices"] == ["none", "kafka", "record_key", "record_value"]
@@ -78,7 +75,7 @@ def test_hidden_secrets_are_those_that_are_registered_and_stay_hidden(
     plane: ControlPlane, connecting: TestClient
 ) -> None:
     url = "jdbc:postgresql://127.0.0.1:1/shop"
-    plane.create(
+    plane.put_config(
         "shop", {"connector.class": SINK, "topics": "t", "connection.url": url, "connection.password": "127.0"}
     )
     answer = answer_of(connecting, connection_url=url, connection_password="[hidden]")

@@ -13,7 +13,7 @@ from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.target_states import TargetState
 from tests.support import unique
-from tests.support.control import control_plane, control_worker
+from tests.support.control import control_plane
 from tests.support.kafka import create_topic, eventually, produce
 from tests.support.pages.connectors_page import served
 from tests.support.pages.shop import many
@@ -23,24 +23,11 @@ COUNT = 1000
 
 
 @pytest.fixture(scope="module")
-def control_props(bootstrap: str) -> dict[str, str]:
-    """Keys of a worker with topics of its own, for all tests of this file."""
-    return control_worker(bootstrap)
-
-
-@pytest.fixture(scope="module")
-def plane(control_props: dict[str, str]) -> Iterator[ControlPlane]:
-    """The control plane of these topics."""
-    with control_plane(control_props) as control:
-        yield control
-
-
-@pytest.fixture(scope="module")
-def url(plane: ControlPlane, bootstrap: str, control_props: dict[str, str]) -> Iterator[str]:
+def url(plane: ControlPlane, topics: WorkerTopics, bootstrap: str) -> Iterator[str]:
     """A server with many connectors."""
     topic = create_topic(bootstrap, unique("t"))
     produce(bootstrap, topic, [b"x"] * 3)
-    WorkerTopics(bootstrap, control_props).add(*many(COUNT, [topic]))
+    topics.add(*many(COUNT, [topic]))
     with served(create_app(lambda: plane, TokenPolicy(None))) as found:
         yield found
 

@@ -12,11 +12,8 @@ from starlette.testclient import TestClient
 
 from airflow_kconnect.control import previews
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
 from tests.support import unique
-from tests.support.control import StartedRuns
+from tests.support.control import StartedRuns, api_client, control_plane
 from tests.support.kafka import create_topic, produce
 
 CHAIN = {
@@ -46,7 +43,7 @@ def topic(bootstrap: str) -> str:
 @pytest.fixture
 def sink(topic: str, plane: ControlPlane) -> str:
     """A registered sink with two transformations."""
-    plane.create("lake", {**CHAIN, "connector.class": "DirectorySink", "topics": topic, "directory": "/lake"})
+    plane.put_config("lake", {**CHAIN, "connector.class": "DirectorySink", "topics": topic, "directory": "/lake"})
     return "lake"
 
 
@@ -67,6 +64,7 @@ def values(steps: list[Mapping[str, Any]]) -> list[Any]:
     return [json.loads(step["value"] or "null") if "value" in step else next(iter(step)) for step in steps]
 
 
+@pytest.mark.exhaustive  # in a job as what a source would read next
 def test_samples_are_shown_after_each_transformation(sink: str, previewed: Preview) -> None:
     records = [{"key": "k", "value": {"id": 1}}, {"key": "k", "value": None}, {"value": "no json"}]
     answer = previewed(sink, records=records)
@@ -87,7 +85,7 @@ def test_the_latest_records_of_a_sinks_topics(
     """The values of variables are used, and not shown."""
     monkeypatch.setenv("SHOP_SECRET", "geheim")
     secret = {"transforms.named.static.value": "${env:SHOP_SECRET}", "connector.class": "DirectorySink"}
-    plane.create("lake", {**CHAIN, **secret, "topics": topic, "directory": "/lake"})
+    plane.put_config("lake", {**CHAIN, **secret, "topics": topic, "directory": "/lake"})
     produce(bootstrap, topic, [b'{"id":1}', b'{"id":2}', b"\xff\xfe"], key=b"k")
     answer = previewed("lake", latest=2)
     before = [(each["before"]["offset"], each["before"]["value"]) for each in answer["records"]]
@@ -100,7 +98,7 @@ def test_the_latest_records_of_a_sinks_topics(
 def test_a_changed_configuration_of_a_source(plane: ControlPlane, previewed: Preview) -> None:
     """Its samples are what it gives to its first transformation, whatever its converters write."""
     config = {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"}
-    plane.create("lines", config)
+    plane.put_config("lines", config)
     hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
     changed = {**config, **hoist, "value.converter": "org.apache.kafka.connect.converters.ByteArrayConverter"}
     enveloped = {"schema": {"type": "string", "optional": False}, "payload": "first"}
@@ -133,7 +131,7 @@ def test_topics_of_the_worker_and_of_groups_that_host_connectors_are_not_shown(
 ) -> None:
     of_group = f"{plane.worker.group_id}-orders-configs"
     create_topic(bootstrap, of_group)
-    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
+    plane.put_config("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
     for topic in (control_props["config.storage.topic"], of_group):
         own = {"connector.class": "DirectorySink", "topics": topic, "directory": "/x"}
         answer = previewed("lines", 400, latest=1, config=own)
@@ -141,7 +139,7 @@ def test_topics_of_the_worker_and_of_groups_that_host_connectors_are_not_shown(
 
 
 def test_sources_are_read_only_where_the_worker_lets_the_server(plane: ControlPlane, previewed: Preview) -> None:
-    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
+    plane.put_config("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
     assert "`kconnect.preview.sources` of the worker" in previewed("lines", 403, latest=1)
     java = {"connector.class": "org.example.JavaSource"}
     assert "is not known here" in previewed("lines", 400, latest=1, config=java)
@@ -155,24 +153,22 @@ def test_what_a_source_would_read_next(
     monkeypatch.setattr(previews, "_TIMEOUT_S", 400.0)  # Spark starts, on a busy machine
     (tmp_path / "in.txt").write_text("the word is geheim\nsecond\nthird\n")
     config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": "${env:SHOP_SECRET}"}
-    plane.create("lines", config)
-    props = {**control_props, "kconnect.preview.sources": "true"}
-    reading = ControlPlane(props, ControlStores(props))
-    plane.at_close(reading.close)
-    client = TestClient(create_app(lambda: reading, TokenPolicy(None)), raise_server_exceptions=False)
-    assert client.get("/v1/connectors/lines").json()["reads_source"]
-    hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
-    body = {"latest": 2, "config": {**config, **hoist}}
-    answer = client.post("/v1/connectors/lines/preview", json=body).json()
-    assert [each["alias"] for each in answer["transformations"]] == ["h"]
-    assert [each["before"] for each in answer["records"]] == [None, None]
-    assert [values([each["read"], *each["after"]]) for each in answer["records"]] == [
-        ["the word is ${env:SHOP_SECRET}", {"line": "the word is ${env:SHOP_SECRET}"}],
-        ["second", {"line": "second"}],
-    ]
-    assert {each["read"]["topic"] for each in answer["records"]} == {"${env:SHOP_SECRET}"}
-    wrong = client.post("/v1/connectors/lines/preview", json={"latest": 1, "topic": "t"})
-    assert (wrong.status_code, "only sinks read topics" in wrong.text) == (400, True)
+    plane.put_config("lines", config)
+    with control_plane({**control_props, "kconnect.preview.sources": "true"}) as reading:
+        client = api_client(reading)
+        assert client.get("/v1/connectors/lines").json()["reads_source"]
+        hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
+        body = {"latest": 2, "config": {**config, **hoist}}
+        answer = client.post("/v1/connectors/lines/preview", json=body).json()
+        assert [each["alias"] for each in answer["transformations"]] == ["h"]
+        assert [each["before"] for each in answer["records"]] == [None, None]
+        assert [values([each["read"], *each["after"]]) for each in answer["records"]] == [
+            ["the word is ${env:SHOP_SECRET}", {"line": "the word is ${env:SHOP_SECRET}"}],
+            ["second", {"line": "second"}],
+        ]
+        assert {each["read"]["topic"] for each in answer["records"]} == {"${env:SHOP_SECRET}"}
+        wrong = client.post("/v1/connectors/lines/preview", json={"latest": 1, "topic": "t"})
+        assert (wrong.status_code, "only sinks read topics" in wrong.text) == (400, True)
 
 
 def test_a_connector_that_is_not_registered(plane: ControlPlane, previewed: Preview) -> None:
@@ -183,9 +179,7 @@ def test_a_connector_that_is_not_registered(plane: ControlPlane, previewed: Prev
 def started(control_props: dict[str, str], plane: ControlPlane) -> tuple[StartedRuns, TestClient]:
     """The API of a server that starts runs."""
     runs = StartedRuns()
-    starting = ControlPlane(control_props, ControlStores(control_props), runs)
-    plane.at_close(starting.close)
-    return runs, TestClient(create_app(lambda: starting, TokenPolicy(None)), raise_server_exceptions=False)
+    return runs, api_client(ControlPlane(control_props, plane._stores, runs))
 
 
 def test_an_interval_is_replayed(sink: str, started: tuple[StartedRuns, TestClient]) -> None:
@@ -221,7 +215,7 @@ def test_wrong_replays_are_refused(
     plane: ControlPlane,
     started: tuple[StartedRuns, TestClient],
 ) -> None:
-    plane.create("verified", {"connector.class": "VerifiableSource", "topic": "t", "throughput": "1"})
+    plane.put_config("verified", {"connector.class": "VerifiableSource", "topic": "t", "throughput": "1"})
     answer = started[1].post(f"/v1/connectors/{connector}/replay", json=body)
     assert (answer.status_code, message in answer.json()["message"]) == (400, True), answer.text
 

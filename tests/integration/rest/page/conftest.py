@@ -1,4 +1,4 @@
-"""The Connectors page of a server of its own, in a browser that all its tests share."""
+"""The Connectors page of a server, in a browser that all its tests share."""
 
 from __future__ import annotations
 
@@ -7,30 +7,10 @@ from collections.abc import Iterator
 import pytest
 from selenium import webdriver
 
-from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
-from airflow_kconnect.local.broker import EmbeddedBroker
-from airflow_kconnect.rest.access import TokenPolicy
-from airflow_kconnect.rest.app import create_app
-from tests.support.control import control_worker
 from tests.support.pages.browser import chromium
-from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.pages.connectors_page import ConnectorsPage, watched_page
+from tests.support.pages.page_server import PageServer, page_server
 from tests.support.pages.shop import open_shop
-from tests.support.registered import WorkerTopics
-
-
-@pytest.fixture
-def control_props(bootstrap: str) -> dict[str, str]:
-    """Keys of a worker with topics of its own, for each test."""
-    return control_worker(bootstrap)
-
-
-@pytest.fixture
-def plane(control_props: dict[str, str]) -> Iterator[ControlPlane]:
-    """The control plane of these topics, as a server has it."""
-    control = ControlPlane(control_props, ControlStores(control_props))
-    yield control
-    control.close()
 
 
 @pytest.fixture(scope="package")
@@ -40,42 +20,44 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         yield driver
 
 
-@pytest.fixture
-def topics(bootstrap: str, control_props: dict[str, str]) -> WorkerTopics:
-    """The topics of the server, without any connector."""
-    return WorkerTopics(bootstrap, control_props)
+@pytest.fixture(scope="package")
+def server(bootstrap: str) -> Iterator[PageServer]:
+    """A server that tests share: each adds the connectors that it needs, as it needs them."""
+    with page_server(bootstrap) as shared:
+        yield shared
 
 
 @pytest.fixture
-def page(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
-    """The page, not opened yet. Whatever was done, the console must have no errors."""
-    with served(create_app(lambda: plane, TokenPolicy(None))) as url:
-        shown = ConnectorsPage(browser, f"{url}/ui/")
-        shown.theme("light")
+def page(server: PageServer, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
+    """The page of that server, not opened yet. Whatever was done, the console must have no errors."""
+    with watched_page(browser, server.url) as shown:
         yield shown
-        errors = shown.errors()
-        browser.get("about:blank")
-    assert errors == []
+
+
+@pytest.fixture
+def own_server(bootstrap: str) -> Iterator[PageServer]:
+    """A server for one test, without any connector."""
+    with page_server(bootstrap) as own:
+        yield own
+
+
+@pytest.fixture
+def own_page(own_server: PageServer, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
+    """The page of that server, as `page`."""
+    with watched_page(browser, own_server.url) as shown:
+        yield shown
 
 
 @pytest.fixture(scope="package")
-def shop_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The page of a server with the connectors of a shop; on a broker of its own, since its topics have plain names."""
-    broker = EmbeddedBroker(tmp_path_factory.mktemp("shop"))
-    broker.start()
-    props = control_worker(broker.bootstrap)
-    open_shop(broker.bootstrap, WorkerTopics(broker.bootstrap, props))
-    plane = ControlPlane(props, ControlStores(props))
-    with served(create_app(lambda: plane, TokenPolicy(None))) as url:
-        yield f"{url}/ui/"
-    plane.close()
-    broker.stop()
+def shop_url(bootstrap: str) -> Iterator[str]:
+    """The page of a server with the connectors of a shop."""
+    with page_server(bootstrap) as server:
+        open_shop(bootstrap, server.topics)
+        yield server.url
 
 
 @pytest.fixture
 def shop(shop_url: str, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
     """The page of the shop, not opened yet."""
-    shown = ConnectorsPage(browser, shop_url)
-    shown.theme("light")
-    yield shown
-    assert shown.errors() == []
+    with watched_page(browser, shop_url) as shown:
+        yield shown

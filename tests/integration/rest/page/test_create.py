@@ -10,18 +10,19 @@ from selenium import webdriver
 from selenium.webdriver.support.ui import Select
 from starlette.requests import Request
 
-from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import Everything
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.target_states import TargetState
+from tests.support.control import control_plane
 from tests.support.databases.servers import SqliteDatabase
-from tests.support.pages.connectors_page import ConnectorsPage, served
-from tests.support.registered import Registered, WorkerTopics
+from tests.support.pages.connectors_page import ConnectorsPage, served, watched_page
+from tests.support.pages.page_server import PageServer
+from tests.support.registered import Registered
 
 # A process connects.
 PATIENCE_S = 120.0
+FILE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 
 
 def choose(page: ConnectorsPage, connector_class: str) -> None:
@@ -32,11 +33,11 @@ def choose(page: ConnectorsPage, connector_class: str) -> None:
     ).click()
 
 
-def test_errors_then_success(page: ConnectorsPage, plane: ControlPlane) -> None:
+def test_errors_then_success(page: ConnectorsPage, server: PageServer) -> None:
     choose(page, "FileStreamSourceConnector")
     page.see("3 required settings", ".form-summary")
     assert not page.all(".field .error, .form-summary.bad")
-    page.fill(page.field("name"), "lines")
+    page.fill(page.field("name"), "created")
     page.fill(page.field("topic"), "lines")
     page.click("Create")
     page.see("exactly one of file and files is needed", "[id='field-file-error']")
@@ -45,12 +46,12 @@ def test_errors_then_success(page: ConnectorsPage, plane: ControlPlane) -> None:
     Select(page.find("#initial-state")).select_by_value("PAUSED")
     page.click("Create")
     page.see("Paused", ".heading")
-    assert plane.registered_config("lines")["file"] == "/data/in.txt"
-    assert plane.registered()["lines"].target_state is TargetState.PAUSED
+    assert server.plane.registered_config("created")["file"] == "/data/in.txt"
+    assert server.plane.registered()["created"].target_state is TargetState.PAUSED
 
 
 def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
-    choose(page, "FileStreamSourceConnector")
+    page.open(f"#/new/{FILE}")
     page.see("required settings")
     page.find("[aria-label='Find a setting']").send_keys("transforms")
     page.fill(page.field("transforms"), "route")
@@ -59,25 +60,25 @@ def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
     page.see("missing ')'", "[id='field-transforms.route.regex-error']")
 
 
-def test_a_key_that_is_not_defined(page: ConnectorsPage, plane: ControlPlane) -> None:
-    choose(page, "FileStreamSourceConnector")
-    for key, value in (("name", "lines"), ("topic", "t"), ("file", "/data/in.txt")):
+def test_a_key_that_is_not_defined(page: ConnectorsPage, server: PageServer) -> None:
+    page.open(f"#/new/{FILE}")
+    for key, value in (("name", "lingering"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
     page.find("#new-key").send_keys("producer.override.linger.ms\n")
     page.fill(page.find("[id='other-producer.override.linger.ms']"), "5")
     page.see("Everything is valid")
     page.click("Create")
     page.see("Never run", ".heading")
-    assert plane.registered_config("lines")["producer.override.linger.ms"] == "5"
+    assert server.plane.registered_config("lingering")["producer.override.linger.ms"] == "5"
 
 
-def test_a_name_that_exists_is_refused(page: ConnectorsPage, plane: ControlPlane) -> None:
-    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
-    choose(page, "FileStreamSourceConnector")
-    for key, value in (("name", "lines"), ("topic", "t"), ("file", "/data/in.txt")):
+def test_a_name_that_exists_is_refused(page: ConnectorsPage, server: PageServer) -> None:
+    server.plane.create("taken", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
+    page.open(f"#/new/{FILE}")
+    for key, value in (("name", "taken"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
     page.click("Create")
-    page.see("Connector lines already exists", ".savebar")
+    page.see("Connector taken already exists", ".savebar")
 
 
 JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
@@ -116,8 +117,6 @@ def test_what_was_typed_survives_a_reload_except_secrets(jdbc: ConnectorsPage) -
     kept = [jdbc.field(key).get_attribute("value") for key in ("topic.prefix", "connection.password")]
     assert kept == ["shop-", ""]
     assert "geheim" not in jdbc.script("return JSON.stringify(sessionStorage)")
-    jdbc.open("#/new")
-    jdbc.script("sessionStorage.clear()")
 
 
 def test_classes_say_what_tells_them_apart(page: ConnectorsPage) -> None:
@@ -128,9 +127,7 @@ def test_classes_say_what_tells_them_apart(page: ConnectorsPage) -> None:
     assert sum("io.confluent.connect.jdbc.JdbcSourceConnector" in text for text in sources) == 1
 
 
-def test_what_a_connector_ran_with_is_registered(
-    page: ConnectorsPage, topics: WorkerTopics, plane: ControlPlane
-) -> None:
+def test_what_a_connector_ran_with_is_registered(page: ConnectorsPage, server: PageServer) -> None:
     """Its secrets, and what was too long to be kept, are typed again."""
     config = {
         "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
@@ -140,7 +137,7 @@ def test_what_a_connector_ran_with_is_registered(
     }
     ran = {**config, "note": "n" * 3_000}
     runs = ConnectorRuns(ran, config["connector.class"], "sink", ("orders",), "connect-shop", None, ())
-    topics.add(Registered("shop", {}, runs=runs, registered=False))
+    server.add(Registered("shop", {}, runs=runs, registered=False))
     page.open("#/new?from=shop")
     page.see("give the value", "[id='field-connection.password-error']")
     page.see("give the value", "[id='other-note-error']")
@@ -153,22 +150,19 @@ def test_what_a_connector_ran_with_is_registered(
     page.see("Everything is valid")
     page.click("Create")
     page.see("is created", "#toasts")
-    assert plane.registered_config("shop") == {**config, "name": "shop", "connection.password": "geheim"}
+    assert server.plane.registered_config("shop") == {**config, "name": "shop", "connection.password": "geheim"}
 
 
 @pytest.fixture
-def connecting(
-    control_props: dict[str, str], plane: ControlPlane, browser: webdriver.Chrome
-) -> Iterator[ConnectorsPage]:
+def connecting(server: PageServer, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
     """The page of a server that may connect to databases, and offers connections of Airflow."""
-    props = {**control_props, "kconnect.preview.sources": "true"}
-    other = ControlPlane(props, ControlStores(props))
-    plane.at_close(other.close)
-    with served(create_app(lambda: other, WithConnections())) as url:
-        shown = ConnectorsPage(browser, f"{url}/ui/")
+    props = {**server.props, "kconnect.preview.sources": "true"}
+    with (
+        control_plane(props) as plane,
+        served(create_app(lambda: plane, WithConnections())) as url,
+        watched_page(browser, f"{url}/ui/") as shown,
+    ):
         yield shown
-        assert shown.errors() == []
-        browser.get("about:blank")
 
 
 def try_connection(page: ConnectorsPage) -> None:

@@ -19,9 +19,9 @@ from airflow_kconnect.hosted.asking.warm import WARM
 from tests.integration.rest.page.test_create import choose
 from tests.support import unique
 from tests.support.connect.hosted import FILE, plugin_folder
-from tests.support.control import control_worker
 from tests.support.kafka import read_values
 from tests.support.pages.connectors_page import ConnectorsPage
+from tests.support.pages.page_server import PageServer, page_server
 
 # Java starts for the first answer.
 PATIENCE_S = 60.0
@@ -29,9 +29,10 @@ STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
 @pytest.fixture
-def control_props(bootstrap: str, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Keys of a worker that finds Kafka's Java file connectors; the JVM that answers for them ends with the test."""
-    yield control_worker(bootstrap, **{"plugin.path": str(plugin_folder(tmp_path / "plugins", FILE))})
+def own_server(bootstrap: str, tmp_path: Path) -> Iterator[PageServer]:
+    """Finds Kafka's Java file connectors; the JVM that answers for them ends with the test."""
+    with page_server(bootstrap, **{"plugin.path": str(plugin_folder(tmp_path / "plugins", FILE))}) as server:
+        yield server
     WARM.close()
 
 
@@ -46,7 +47,10 @@ def run_registered(plane: ControlPlane, name: str, folder: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_from_the_form_to_records(page: ConnectorsPage, plane: ControlPlane, bootstrap: str, tmp_path: Path) -> None:
+def test_from_the_form_to_records(
+    own_page: ConnectorsPage, own_server: PageServer, bootstrap: str, tmp_path: Path
+) -> None:
+    page, plane = own_page, own_server.plane
     lines, topic = tmp_path / "in.txt", unique("t")
     lines.write_text("one\ntwo\nthree\n")
     choose(page, "FileStreamSourceConnector")

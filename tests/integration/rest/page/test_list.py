@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.target_states import TargetState
-from tests.support.pages.connectors_page import ConnectorsPage
+from tests.support.pages.connectors_page import ConnectorsPage, watched_page
+from tests.support.pages.page_server import PageServer, page_server
 from tests.support.pages.shop_runs import failed, of_dag, run, told
-from tests.support.registered import Registered, WorkerTopics
+from tests.support.registered import Registered
 
 REFRESH_S = 5.0
+HOUR_S = 3_600.0
 FILE = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
 
@@ -27,48 +30,49 @@ def _press(page: ConnectorsPage, *keys: Any) -> None:
         ActionChains(page.driver).send_keys(key).perform()
 
 
-@pytest.fixture
-def three(page: ConnectorsPage, topics: WorkerTopics) -> ConnectorsPage:
-    """The page with three connectors."""
+@pytest.fixture(scope="module")
+def three_connectors(bootstrap: str) -> Iterator[PageServer]:
+    """A server with three connectors."""
     sink = {**FILE, "connector.class": "DirectorySink", "topics": "t"}
     failing = told([failed(20, 5, "no such file")], FILE, "source", "t")
-    topics.add(
-        Registered("a", FILE, State.RUNNING, runs=told([run(300, 12, 9)], FILE, "source", "t")),
-        Registered("b", FILE, State.FAILED, (State.FAILED,), "ConnectException: no such file", runs=failing),
-        Registered("c", sink, State.PAUSED, runs=told([run(60, 5, 4)], sink, "sink", "t")),
-    )
-    page.open()
-    page.see_names("a", "b", "c")
-    return page
+    with page_server(bootstrap) as server:
+        server.add(
+            Registered("a", FILE, State.RUNNING, runs=told([run(4 * HOUR_S, 12, 9)], FILE, "source", "t")),
+            Registered("b", FILE, State.FAILED, (State.FAILED,), "ConnectException: no such file", runs=failing),
+            Registered("c", sink, State.PAUSED, runs=told([run(60, 5, 4)], sink, "sink", "t")),
+        )
+        yield server
 
 
-def test_an_empty_list_says_what_to_do_first(page: ConnectorsPage) -> None:
-    page.open()
-    page.see("No connectors yet")
-    page.click("Create a connector")
-    page.see("Which connector?")
+@pytest.fixture
+def three(three_connectors: PageServer, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
+    """The page of that server."""
+    with watched_page(browser, three_connectors.url) as page:
+        page.open()
+        page.see("a", "tbody")
+        yield page
+
+
+def test_an_empty_list_says_what_to_do_first(own_page: ConnectorsPage) -> None:
+    own_page.open()
+    own_page.see("No connectors yet")
+    own_page.click("Create a connector")
+    own_page.see("Which connector?")
 
 
 def test_filter(three: ConnectorsPage) -> None:
+    three.find("#filter").send_keys("nothing like this")
+    three.click("Show all")
+    three.see_names("a", "b", "c")
     three.find("#filter").send_keys("directory")
     three.see_names("c")
 
 
-def test_a_filter_without_matches_can_be_cleared(three: ConnectorsPage) -> None:
-    three.find("#filter").send_keys("nothing like this")
-    three.click("Show all")
-    three.see_names("a", "b", "c")
-
-
-def test_states_are_counted_and_chosen(three: ConnectorsPage) -> None:
+def test_states_are_counted_and_what_is_chosen_is_in_the_address(three: ConnectorsPage) -> None:
     chip = three.find(".chip.failed")
     assert chip.text.split() == ["Failed", "1"]
     chip.click()
     three.see_names("b")
-
-
-def test_what_is_chosen_is_in_the_address(three: ConnectorsPage) -> None:
-    three.find(".chip.failed").click()
     three.find(".column-lag button").click()
     three.until(lambda: three.driver.current_url.endswith("#/?state=failed&sort=lag"), "the address is another one")
     three.driver.refresh()
@@ -88,26 +92,17 @@ def test_classes_can_be_chosen(three: ConnectorsPage) -> None:
     three.see_names("c")
 
 
-def test_the_last_run_is_told(three: ConnectorsPage) -> None:
-    three.see("5 min ago · 12 s\n9 read, 9 written", "td.last")
+def test_the_last_run_is_told_and_why_one_has_failed(three: ConnectorsPage) -> None:
+    three.see("4 h ago · 12 s\n9 read, 9 written", "td.last")
+    three.see("no such file", "td.why")
 
 
-def test_several_are_paused_at_once_and_the_answers_are_listed(three: ConnectorsPage, plane: ControlPlane) -> None:
-    three.find("input[aria-label='Select all shown']").click()
-    three.see("3 connectors selected", ".bulk")
-    three.find("input[aria-label='Select b']").click()
-    three.find(".bulk").find_element(By.XPATH, ".//button[.='Pause']").click()
-    three.see("Pause: 2 of 2 connectors", "dialog")
-    three.click("Close")
-    assert [plane.target_states()[name] for name in ("a", "c")] == [TargetState.PAUSED] * 2
-
-
-def test_stopping_several_asks_first(three: ConnectorsPage, plane: ControlPlane) -> None:
+def test_stopping_several_asks_first(three: ConnectorsPage, three_connectors: PageServer) -> None:
     three.find("input[aria-label='Select a']").click()
     three.find(".bulk").find_element(By.XPATH, ".//button[.='Stop']").click()
     three.see("Stop 1 connector?", "dialog")
     three.click("Cancel")
-    assert plane.registered_state("a").target_state is TargetState.STARTED
+    assert three_connectors.plane.registered_state("a").target_state is TargetState.STARTED
 
 
 def test_what_is_not_shown_is_not_selected(three: ConnectorsPage) -> None:
@@ -118,24 +113,21 @@ def test_what_is_not_shown_is_not_selected(three: ConnectorsPage) -> None:
     assert three.script("return document.activeElement.ariaLabel") == "Select all shown"
 
 
-def test_one_that_has_only_run_says_where_and_cannot_be_selected(page: ConnectorsPage, topics: WorkerTopics) -> None:
+def test_one_that_has_only_run_says_where_and_cannot_be_selected(page: ConnectorsPage, server: PageServer) -> None:
     runs = told(of_dag([run(60, 5, 4)], "shop_mirror", "read_shop"), FILE, "source", "t")
-    topics.add(Registered("shop-source", FILE, runs=runs, registered=False))
+    server.add(Registered("shop-source", FILE, runs=runs, registered=False))
     page.open()
     page.see("in DAG shop_mirror · read_shop", "tbody")
     assert not page.all("input[aria-label='Select shop-source']")
 
 
-def test_a_run_that_lost_all_records_needs_attention(page: ConnectorsPage, topics: WorkerTopics) -> None:
-    lost = run(60, 12, 9, records={"read": 9, "written": 0, "filtered": 0, "dead_lettered": 9})
-    topics.add(Registered("pills", FILE, runs=told([lost], FILE, "source", "t")), Registered("fine", FILE))
+def test_a_run_that_lost_all_records_needs_attention(page: ConnectorsPage, server: PageServer) -> None:
+    lost = run(60, 12, 7, records={"read": 7, "written": 0, "filtered": 0, "dead_lettered": 7})
+    server.add(Registered("tablets", FILE, runs=told([lost], FILE, "source", "t")), Registered("fine", FILE))
     page.open("#/?state=attention")
-    page.see_names("pills")
-    page.see("all 9 records of the last run became dead letters", "td.why")
-
-
-def test_a_failed_connector_says_why(three: ConnectorsPage) -> None:
-    three.see("no such file", "td.why")
+    page.see("tablets", "tbody")
+    assert "fine" not in page.names()
+    page.see("all 7 records of the last run became dead letters", "td.why")
 
 
 def test_sorting(three: ConnectorsPage) -> None:
@@ -153,15 +145,6 @@ def test_slash_goes_to_the_filter(three: ConnectorsPage) -> None:
 def test_arrows_go_through_the_rows_and_enter_opens_one(three: ConnectorsPage) -> None:
     _press(three, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
     three.see("b", "h1")
-
-
-def test_a_refresh_shows_changes_and_leaves_the_focus(three: ConnectorsPage, plane: ControlPlane) -> None:
-    _press(three, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
-    plane.delete("a")
-    plane.set_target_state("b", TargetState.PAUSED)
-    three.see_names("b", "c")
-    three.see("Paused\n2", ".chip.paused")
-    assert three.focused() == "b"
 
 
 def received(page: ConnectorsPage) -> list[int]:
@@ -195,12 +178,6 @@ def test_a_hidden_tab_asks_for_nothing(three: ConnectorsPage) -> None:
     three.until(lambda: len(received(three)) > asked, "the page does not ask again")
 
 
-def test_changes_are_said_to_screen_readers(three: ConnectorsPage, plane: ControlPlane) -> None:
-    plane.set_target_state("a", TargetState.STOPPED)
-    said = "return document.getElementById('announcer').textContent"
-    three.until(lambda: three.script(said) == "a: stopped", "the change is not announced")
-
-
 def test_the_lag_of_a_sink_comes_by_itself(shop: ConnectorsPage) -> None:
     shop.open()
     row = "[...document.querySelectorAll('tbody tr')].find((row) => row.textContent.includes('returns-lake'))"
@@ -209,11 +186,45 @@ def test_the_lag_of_a_sink_comes_by_itself(shop: ConnectorsPage) -> None:
     shop.until(lambda: shop.script(lag) == "5", "the lag is not shown")
 
 
-def test_the_error_of_the_server_is_shown(page: ConnectorsPage, plane: ControlPlane) -> None:
-    page.open()
-    page.see("No connectors yet")
-    plane.close()
-    page.see("does not answer: this is as of", "#banner")
-    page.find("#banner summary").click()
-    page.see("was stopped", "#banner")
-    page.errors()
+class TestChanges:
+    """In this order: each test continues with what the one before has left."""
+
+    def test_several_are_paused_at_once_and_the_answers_are_listed(
+        self, three: ConnectorsPage, three_connectors: PageServer
+    ) -> None:
+        three.find("input[aria-label='Select all shown']").click()
+        three.see("3 connectors selected", ".bulk")
+        three.find("input[aria-label='Select b']").click()
+        three.find(".bulk").find_element(By.XPATH, ".//button[.='Pause']").click()
+        three.see("Pause: 2 of 2 connectors", "dialog")
+        three.click("Close")
+        states = three_connectors.plane.target_states()
+        assert [states[name] for name in ("a", "c")] == [TargetState.PAUSED] * 2
+
+    def test_changes_are_said_to_screen_readers(self, three: ConnectorsPage, three_connectors: PageServer) -> None:
+        three_connectors.plane.set_target_state("a", TargetState.STOPPED)
+        said = "return document.getElementById('announcer').textContent"
+        three.until(lambda: three.script(said) == "a: stopped", "the change is not announced")
+
+    def test_a_refresh_shows_changes_and_leaves_the_focus(
+        self, three: ConnectorsPage, three_connectors: PageServer
+    ) -> None:
+        _press(three, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+        three_connectors.plane.delete("a")
+        three_connectors.plane.set_target_state("b", TargetState.PAUSED)
+        three.see_names("b", "c")
+        three.see("Paused\n2", ".chip.paused")
+        assert three.focused() == "b"
+
+
+def test_while_kafka_does_not_answer_it_says_as_of_when_it_is_and_why(
+    own_page: ConnectorsPage, own_server: PageServer
+) -> None:
+    own_page.open()
+    own_page.see("No connectors yet")
+    own_server.plane.close()
+    own_page.see("does not answer: this is as of", "#banner")
+    assert own_page.script("return document.documentElement.className") == "old"
+    own_page.find("#banner summary").click()
+    own_page.see("was stopped", "#banner")
+    own_page.errors()

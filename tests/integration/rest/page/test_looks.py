@@ -10,12 +10,11 @@ from fastapi import FastAPI, Response
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.pages.page_server import PageServer
 from tests.support.pages.shop_runs import Remembering
-from tests.support.registered import WorkerTopics
 
 VIEWS = {
     "list": ("", "orders-warehouse"),
@@ -114,10 +113,10 @@ FRAME = """<!doctype html><html class="dark"><title>Airflow</title><body style="
 
 
 @pytest.fixture
-def framed(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
+def framed(own_server: PageServer, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
     """The page as in Airflow: the app mounted below a path, the page in a sandboxed frame of a dark page."""
     outer = FastAPI()
-    outer.mount("/base/kconnect", create_app(lambda: plane, TokenPolicy(None)))
+    outer.mount("/base/kconnect", create_app(lambda: own_server.plane, TokenPolicy(None)))
     outer.add_api_route("/base/", lambda: Response(FRAME, media_type="text/html"))
     with served(outer) as url:
         shown = ConnectorsPage(browser, f"{url}/base/")
@@ -128,16 +127,13 @@ def framed(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome)
         browser.get("about:blank")
 
 
-def test_in_a_frame_it_is_as_dark_as_the_page_around_it(framed: ConnectorsPage) -> None:
-    framed.see("No connectors yet")
-    assert framed.script("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 22, 26)"
-
-
-def test_in_a_frame_a_connector_has_an_address_that_survives_a_reload(
-    framed: ConnectorsPage, plane: ControlPlane, browser: webdriver.Chrome
+def test_in_a_frame_it_is_as_dark_as_the_page_around_it_and_can_be_used(
+    framed: ConnectorsPage, own_server: PageServer, browser: webdriver.Chrome
 ) -> None:
-    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
+    """A connector has an address that survives a reload."""
+    own_server.plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
     framed.click("lines")
+    assert framed.script("return getComputedStyle(document.body).backgroundColor") == BACKGROUNDS["dark"]
     framed.click("Offsets")
     framed.see("No offsets yet")
     browser.switch_to.default_content()
@@ -145,24 +141,19 @@ def test_in_a_frame_a_connector_has_an_address_that_survives_a_reload(
     browser.refresh()
     browser.switch_to.frame(browser.find_element(By.TAG_NAME, "iframe"))
     framed.see("No offsets yet")
-
-
-def test_in_a_frame_a_link_to_a_log_is_followed_by_the_page_around_it(
-    framed: ConnectorsPage, plane: ControlPlane, browser: webdriver.Chrome, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plane.create("orders", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
-    monkeypatch.setattr(plane, "_runs", Remembering())
-    framed.click("orders")
-    framed.click("Runs")
-    framed.click("Log")
-    framed.until(lambda: browser.current_url.endswith("/dags/kconnect.orders/runs/b/tasks/run"), "it is not followed")
-
-
-def test_in_a_frame_it_can_be_used(framed: ConnectorsPage, plane: ControlPlane) -> None:
-    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
-    framed.click("lines")
     framed.click("Delete")
     framed.find("dialog input").send_keys("lines")
     framed.find("dialog .danger").click()
     framed.see("No connectors yet")
-    assert plane.names() == []
+    assert own_server.plane.names() == []
+
+
+def test_in_a_frame_a_link_to_a_log_is_followed_by_the_page_around_it(
+    framed: ConnectorsPage, own_server: PageServer, browser: webdriver.Chrome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_server.plane.create("orders", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
+    monkeypatch.setattr(own_server.plane, "_runs", Remembering())
+    framed.click("orders")
+    framed.click("Runs")
+    framed.click("Log")
+    framed.until(lambda: browser.current_url.endswith("/dags/kconnect.orders/runs/b/tasks/run"), "it is not followed")

@@ -9,8 +9,8 @@ import pytest
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
 from tests.support.pages.connectors_page import ConnectorsPage
+from tests.support.pages.page_server import PageServer
 from tests.support.pages.shop import many
-from tests.support.registered import WorkerTopics
 
 pytestmark = pytest.mark.exhaustive
 
@@ -19,15 +19,15 @@ COUNT = 1000
 
 
 @pytest.fixture
-def crowded(page: ConnectorsPage, topics: WorkerTopics, bootstrap: str) -> ConnectorsPage:
+def crowded(own_page: ConnectorsPage, own_server: PageServer, bootstrap: str) -> ConnectorsPage:
     """The page of a server with many connectors, opened once before: the server has read its topics."""
     read = [create_topic(bootstrap, unique("t")) for _ in range(50)]
     for topic in read:
         produce(bootstrap, topic, [b"x"] * 3)
-    topics.add(*many(COUNT, read))
-    page.open()
-    page.until(lambda: len(page.names()) == COUNT, "not all are shown")
-    return page
+    own_server.add(*many(COUNT, read))
+    own_page.open()
+    own_page.until(lambda: len(own_page.names()) == COUNT, "not all are shown")
+    return own_page
 
 
 def test_it_is_usable_within_two_seconds(crowded: ConnectorsPage, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,14 +9,14 @@ import pytest
 from selenium import webdriver
 
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support import unique
-from tests.support.control import StartedRuns
+from tests.support.control import StartedRuns, control_plane
 from tests.support.kafka import create_topic, produce
 from tests.support.pages.connectors_page import ConnectorsPage, served
-from tests.support.registered import Registered, WorkerTopics, dead_letter
+from tests.support.pages.page_server import PageServer
+from tests.support.registered import Registered, dead_letter
 
 # Spark starts for a preview.
 PATIENCE_S = 120.0
@@ -40,8 +40,8 @@ CHAIN = {
 ORDER = '{"id": 40112, "customer": {"name": "Ada", "card": "4111111111111111"}, "total": 12.5}'
 
 
-@pytest.fixture
-def sink(bootstrap: str, topics: WorkerTopics) -> str:
+@pytest.fixture(scope="module")
+def sink(bootstrap: str, server: PageServer) -> str:
     """The topic of a sink `orders-lake`, with an order and a tombstone."""
     topic = unique("orders")
     create_topic(bootstrap, topic)
@@ -54,7 +54,7 @@ def sink(bootstrap: str, topics: WorkerTopics) -> str:
         "errors.deadletterqueue.topic.name": letters,
         "errors.deadletterqueue.context.headers.enable": "true",
     }
-    topics.add(Registered("orders-lake", {**CHAIN, **handling, "topics": topic}, topics=(topic,)))
+    server.add(Registered("orders-lake", {**CHAIN, **handling, "topics": topic}, topics=(topic,)))
     return topic
 
 
@@ -63,8 +63,8 @@ def preview(page: ConnectorsPage) -> None:
     page.find(".previewing .primary:enabled").click()
 
 
-def test_why_the_next_records_of_a_source_are_not_shown(topics: WorkerTopics, page: ConnectorsPage) -> None:
-    topics.add(Registered("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"}))
+def test_why_the_next_records_of_a_source_are_not_shown(server: PageServer, page: ConnectorsPage) -> None:
+    server.add(Registered("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"}))
     page.open("#/connector/lines/preview")
     page.see("This server does not read its source: kconnect.preview.sources of the worker is false")
     assert page.find("#preview-of-sample").is_selected()
@@ -72,7 +72,7 @@ def test_why_the_next_records_of_a_source_are_not_shown(topics: WorkerTopics, pa
 
 
 @pytest.mark.exhaustive
-def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, plane: ControlPlane) -> None:
+def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, server: PageServer) -> None:
     """With changes that are not saved."""
     page.open("#/connector/orders-lake/configuration")
     page.fill(page.field("transforms.card.replacement"), "####")
@@ -95,21 +95,17 @@ def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, plane:
     ]
     page.screenshot("connectors-preview")
     assert page.accessibility() == []
-    assert plane.registered_config("orders-lake")["transforms.card.replacement"] == "****"
+    assert server.plane.registered_config("orders-lake")["transforms.card.replacement"] == "****"
 
 
 @pytest.mark.exhaustive
-def test_what_a_source_would_read_next(
-    plane: ControlPlane, topics: WorkerTopics, control_props: dict[str, str], browser: webdriver.Chrome, tmp_path: Path
-) -> None:
+def test_what_a_source_would_read_next(server: PageServer, browser: webdriver.Chrome, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("first\nsecond\n")
     hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
     config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": "lines", **hoist}
-    topics.add(Registered("lines", config))
-    props = {**control_props, "kconnect.preview.sources": "true"}
-    reading = ControlPlane(props, ControlStores(props))
-    plane.at_close(reading.close)
-    with served(create_app(lambda: reading, TokenPolicy(None))) as url:
+    server.add(Registered("lines", config))
+    props = {**server.props, "kconnect.preview.sources": "true"}
+    with control_plane(props) as reading, served(create_app(lambda: reading, TokenPolicy(None))) as url:
         page = ConnectorsPage(browser, f"{url}/ui/")
         page.open("#/connector/lines/preview")
         page.see("The next records it would read")
@@ -132,12 +128,10 @@ def test_what_is_wrong_with_a_sample_is_shown(sink: str, page: ConnectorsPage) -
 
 
 @pytest.fixture
-def starting(
-    sink: str, control_props: dict[str, str], plane: ControlPlane, browser: webdriver.Chrome
-) -> Iterator[tuple[ConnectorsPage, StartedRuns]]:
+def starting(sink: str, server: PageServer, browser: webdriver.Chrome) -> Iterator[tuple[ConnectorsPage, StartedRuns]]:
     """The page of a server that starts runs, at the sink."""
     runs = StartedRuns()
-    plane_that_starts = ControlPlane(control_props, plane._stores, runs)
+    plane_that_starts = ControlPlane(server.props, server.plane._stores, runs)
     with served(create_app(lambda: plane_that_starts, TokenPolicy(None))) as url:
         shown = ConnectorsPage(browser, f"{url}/ui/")
         shown.open("#/connector/orders-lake")

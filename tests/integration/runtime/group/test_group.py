@@ -53,31 +53,23 @@ Source = Callable[..., dict[str, str]]
 HOISTED = {"transforms": "wrap", "transforms.wrap.type": "HoistField$Value", "transforms.wrap.field": "line"}
 
 
-def test_each_moves_its_own_records(group_here: Group, source: Source, bootstrap: str) -> None:
-    configs = [source(10 + n, **HOISTED) for n in range(6)]
-    group_here(*configs)
-    found = [len(read_values(bootstrap, config["topic"])) for config in configs]
-    assert found == [10, 11, 12, 13, 14, 15]
-
-
-def test_each_has_its_own_report(group_here: Group, source: Source) -> None:
-    first, second = source(3), source(5, **HOISTED)
-    ends = group_here(first, second)
-    assert [(ends[c["name"]].report or {})["records"]["written"] for c in (first, second)] == [3, 5]
+def test_each_moves_its_own_records_and_has_its_own_report_and_events(
+    group_here: Group, source: Source, bootstrap: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configs = [source(10), *(source(11 + n, **HOISTED) for n in range(3))]
+    names, expected = [config["name"] for config in configs], [10, 11, 12, 13]
+    ends = group_here(*configs)
+    assert [len(read_values(bootstrap, config["topic"])) for config in configs] == expected
+    assert [(ends[name].report or {})["records"]["written"] for name in names] == expected
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("KCONNECT ")]
+    events = [json.loads(line[line.index("{") :]) for line in lines]
+    assert {event["connector"] for event in events} == set(names)
 
 
 def test_a_wrong_one_fails_alone(group_here: Group, source: Source) -> None:
     good, bad = source(3), source(3, file="/does/not/exist")
     ends = group_here(good, bad)
     assert (ends[good["name"]].exit_code, ends[bad["name"]].exit_code) == (0, 1)
-
-
-def test_events_name_the_connector(group_here: Group, source: Source, capsys: pytest.CaptureFixture[str]) -> None:
-    configs = [source(3), source(3)]
-    group_here(*configs)
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("KCONNECT ")]
-    events = [json.loads(line[line.index("{") :]) for line in lines]
-    assert {event["connector"] for event in events} == {config["name"] for config in configs}
 
 
 def test_what_a_source_has_just_written_its_sink_reads(group_here: Group, source: Source, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.runtime.process.extensions import session_without_mllib
-from tests.integration.runtime.conftest import NEEDS_SPARK
-from tests.support.spark.jobs import start_job
 
-_OF_SESSIONS = "org.apache.spark.sql.SparkSessionExtensions"
-_OF_MLLIB = "org.apache.spark.sql.ml.InternalFunctionRegistration"
 _SERVICES = Path("META-INF", "services", "org.apache.spark.sql.SparkSessionExtensionsProvider")
 
 
@@ -32,22 +28,6 @@ def _on_class_path(spark: SparkSession, folder: Path) -> Iterator[None]:
         yield
     finally:
         thread.setContextClassLoader(before)
-
-
-@pytest.mark.spark_submit
-def test_a_job_does_not_load_what_registers_the_functions_of_mllib(
-    file_source: Callable[..., dict[str, str]], worker_props: dict[str, str], tmp_path: Path
-) -> None:
-    config, loaded = file_source(**NEEDS_SPARK), tmp_path / "classes.log"
-    Path(config["file"]).write_text("one\n")
-    job = start_job(
-        config,
-        worker_props,
-        tmp_path / "job",
-        conf={"spark.driver.extraJavaOptions": f"-Xlog:class+load:file={loaded}"},
-    )
-    assert job.wait() == 0, job.text()
-    assert [name in loaded.read_text() for name in (_OF_SESSIONS, _OF_MLLIB)] == [True, False]
 
 
 def test_a_session_without_mllib_computes(spark: SparkSession) -> None:

@@ -1,14 +1,19 @@
-"""Spark's JVM starts when there is something to move, and not before."""
+"""Spark's JVM starts when there is something to move, and not before; what a job with Spark loads, and leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
+from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runs.events import EXIT_RETRIABLE
-from tests.integration.runtime.conftest import NEEDS_SPARK
+from tests.integration.runtime.conftest import NEEDS_SPARK, STRING
+from tests.support import unique
+from tests.support.imports import has_loaded_pandas
 from tests.support.spark.jobs import start_job, wait_gone
 
 pytestmark = pytest.mark.spark_submit
@@ -43,14 +48,47 @@ def test_a_jvm_that_does_not_start_is_an_error_with_its_reason_in_the_log(
     assert "stack size" in job.text()
 
 
-def test_the_jvm_is_gone_when_the_job_is(config: dict[str, str], worker_props: dict[str, str], tmp_path: Path) -> None:
-    Path(config["file"]).write_text("one\n")
-    job = start_job(config, worker_props, tmp_path / "job", failpoint="before-report")
+@dataclass(frozen=True)
+class Watched:
+    """A job with one line to move, which needs Spark.
+
+    :param classes: that its JVM has loaded. :param left: processes that have outlived it.
+    """
+
+    driver_has_pandas: bool
+    workers_have_pandas: set[bool]
+    classes: str
+    left: list[psutil.Process]
+    output: str
+
+
+@pytest.fixture(scope="module")
+def watched(bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    folder, name = tmp_path_factory.mktemp("watched"), unique("watched")
+    (folder / "in.txt").write_text("one\n")
+    source = {"connector.class": "FileStreamSource", "file": str(folder / "in.txt"), "topic": name}
+    config = {"name": name, "value.converter": STRING, **source, **NEEDS_SPARK}
+    options = f"-XX:TieredStopAtLevel=1 -Xlog:class+load:file={folder / 'classes.log'}"
+    conf = {"spark.driver.extraJavaOptions": options}
+    job = start_job(config, worker_config(bootstrap), folder, failpoint="after-last-produce", conf=conf)
     job.wait_for_failpoint()
-    everyone = job.tree()
-    (jvm,) = job.jvms()
+    everyone, workers = job.tree(), {has_loaded_pandas(process) for process in job.workers()}
+    driver = has_loaded_pandas(job.driver())
+    assert len(job.jvms()) == 1
     job.reached.unlink()
     assert job.wait() == 0, job.text()
-    assert "Exception" not in job.text()
-    assert not jvm.is_running()
-    assert wait_gone(everyone) == []
+    return Watched(driver, workers, (folder / "classes.log").read_text(), wait_gone(everyone), job.text())
+
+
+class TestAJobWithSpark:
+    def test_ends_with_its_jvm_and_all_other_processes(self, watched: Watched) -> None:
+        assert watched.left == []
+        assert "Exception" not in watched.output
+
+    def test_loads_no_pandas_without_classes_of_others(self, watched: Watched) -> None:
+        assert (watched.driver_has_pandas, watched.workers_have_pandas) == (False, {False})
+
+    def test_does_not_load_what_registers_the_functions_of_mllib(self, watched: Watched) -> None:
+        sessions = "org.apache.spark.sql.SparkSessionExtensions"
+        mllib = "org.apache.spark.sql.ml.InternalFunctionRegistration"
+        assert [name in watched.classes for name in (sessions, mllib)] == [True, False]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
-from tests.support.imports import TELL_IMPORTS, imported
+from tests.support.imports import TELL_IMPORTS, has_loaded_pandas, imported
 from tests.support.kafka import produce
 from tests.support.spark.jobs import start_job
 
@@ -20,13 +19,6 @@ _TRANSFORM = "org.acme.Same"
 _ENTRY_POINTS = f"[airflow_kconnect.transforms]\n{_TRANSFORM} = acme_transform:Same\n"
 _JSON = '{"schema":{"type":"string"},"payload":"record-%d"}'
 _MODULE = "from airflow_kconnect.transforms.smt.filter import Filter as Same\n"
-
-
-@pytest.fixture
-def config(file_source: Callable[..., dict[str, str]]) -> dict[str, str]:
-    found = file_source(**NEEDS_SPARK)
-    Path(found["file"]).write_text("one\n")
-    return found
 
 
 @pytest.fixture
@@ -45,41 +37,33 @@ def transform_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
     return {**predicate, "transforms": "same", "transforms.same.type": _TRANSFORM, "transforms.same.predicate": "never"}
 
 
-def _with_pandas(config: dict[str, str], worker_props: dict[str, str], folder: Path) -> dict[str, set[bool]]:
-    """Whether the Python processes of a job have loaded pandas while it writes: the driver and the workers."""
-    job = start_job(config, worker_props, folder, failpoint="after-last-produce")
+def test_a_worker_that_may_run_code_of_others_has_pandas(
+    file_source: Callable[..., dict[str, str]],
+    transform_of_others: dict[str, str],
+    worker_props: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    config = file_source(**{**NEEDS_SPARK, **transform_of_others})
+    Path(config["file"]).write_text("one\n")
+    job = start_job(config, worker_props, tmp_path / "job", failpoint="after-last-produce")
     job.wait_for_failpoint()
-    workers = {_has_loaded_pandas(process) for process in job.workers()}
-    found = {"driver": {_has_loaded_pandas(job.driver())}, "workers": workers}
+    assert {has_loaded_pandas(process) for process in job.workers()} == {True}
     job.reached.unlink()
     assert job.wait() == 0, job.text()
-    return found
-
-
-def _has_loaded_pandas(process: psutil.Process) -> bool:
-    return "/pandas/" in Path(f"/proc/{process.pid}/maps").read_text()
-
-
-def test_a_job_without_classes_of_others_loads_no_pandas(
-    config: dict[str, str], worker_props: dict[str, str], tmp_path: Path
-) -> None:
-    assert _with_pandas(config, worker_props, tmp_path / "job") == {"driver": {False}, "workers": {False}}
-
-
-def test_a_worker_that_may_run_code_of_others_has_pandas(
-    config: dict[str, str], transform_of_others: dict[str, str], worker_props: dict[str, str], tmp_path: Path
-) -> None:
-    loaded = _with_pandas({**config, **transform_of_others}, worker_props, tmp_path / "job")
-    assert loaded["workers"] == {True}
 
 
 @pytest.mark.parametrize(
     "keys",
     [
         {"connector.class": "FileStreamSink", "file": "{folder}/lines.txt"},
-        {"connector.class": "DirectorySink", "directory": "{folder}/out"},
         {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "parquet"},
-        {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "avro"},
+        *(
+            pytest.param(
+                {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": format_},
+                marks=pytest.mark.exhaustive,
+            )
+            for format_ in ("json", "avro")
+        ),
     ],
     ids=lambda keys: keys.get("format", keys["connector.class"]),
 )

@@ -13,6 +13,7 @@ from airflow_kconnect.plugins.files import PluginFile
 from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
+from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
 from tests.support.kafka import produce, read_values
 from tests.support.spark.jobs import start_job
@@ -145,12 +146,6 @@ class Written(NativeSinkConnector):
     def writer(self):
         return Lines(self.config_values["folder"])
 '''
-# Transformations need Spark, whatever they do.
-NEEDS_SPARK = {
-    "transforms": "nothing",
-    "transforms.nothing.type": "org.apache.kafka.connect.transforms.DropHeaders",
-    "transforms.nothing.headers": "none",
-}
 STRINGS = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
 ON_SPARK, BY_SPARK_SUBMIT, FORKED = "session", "spark-submit", "forked"
 
@@ -192,7 +187,7 @@ def run_of(worker_props: dict[str, str], spark: SparkSession, tmp_path: Path) ->
         (FORKED, "Numbers", {}),
         (ON_SPARK, "Numbers", NEEDS_SPARK),
         (ON_SPARK, "SparkNumbers", {}),
-        (BY_SPARK_SUBMIT, "SparkNumbers", NEEDS_SPARK),
+        pytest.param(BY_SPARK_SUBMIT, "SparkNumbers", NEEDS_SPARK, marks=pytest.mark.exhaustive),
     ],
     ids=["forked", "batches in Spark", "a function of its own in Spark", "by spark-submit"],
 )

@@ -27,7 +27,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     ("keys", "imports"),
     [
         pytest.param({}, 1, id="without-spark"),
-        pytest.param(NEEDS_SPARK, 2, id="with-spark"),  # by the driver, and by the parent of Spark's workers
+        # By the driver, and by the parent of Spark's workers.
+        pytest.param(NEEDS_SPARK, 2, id="with-spark", marks=pytest.mark.exhaustive),
     ],
 )
 def test_workers_share_the_library_of_the_process_that_they_are_forked_from(

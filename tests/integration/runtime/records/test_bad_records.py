@@ -153,21 +153,20 @@ class TestEnvelopes:
     def test_their_own_headers_come_first_unchanged(self, outcome: Outcome) -> None:
         assert all(record.headers[: len(HEADERS)] == HEADERS for record in outcome.dead_letters)
 
-    @pytest.mark.parametrize("name", BAD)
-    def test_headers_name_place_stage_and_reason(self, outcome: Outcome, name: str) -> None:
-        found = dict(outcome.headers(name)[len(HEADERS) :])
-        assert list(found) == [
-            f"__connect.errors.{word}"
-            for word in (
-                *("topic", "partition", "offset", "connector.name", "task.id", "stage", "class.name"),
-                *("exception.class.name", "exception.message", "exception.stacktrace"),
-            )
-        ]
-        assert found["__connect.errors.topic"] == outcome.topic.encode()
-        assert found["__connect.errors.stage"] == b"VALUE_CONVERTER"
-        assert found["__connect.errors.exception.class.name"] == b"org.apache.kafka.connect.errors.DataException"
-        message = found["__connect.errors.exception.message"] or b""
-        assert message.strip() and not message.rstrip().endswith(b":")
+    def test_headers_name_place_stage_and_reason(self, outcome: Outcome) -> None:
+        words = (
+            *("topic", "partition", "offset", "connector.name", "task.id", "stage", "class.name"),
+            *("exception.class.name", "exception.message", "exception.stacktrace"),
+        )
+        for name in BAD:
+            found = dict(outcome.headers(name)[len(HEADERS) :])
+            assert list(found) == [f"__connect.errors.{word}" for word in words]
+            assert found["__connect.errors.topic"] == outcome.topic.encode()
+            assert found["__connect.errors.stage"] == b"VALUE_CONVERTER", name
+            exception = found["__connect.errors.exception.class.name"]
+            assert exception == b"org.apache.kafka.connect.errors.DataException", name
+            message = found["__connect.errors.exception.message"] or b""
+            assert message.strip() and not message.rstrip().endswith(b":"), name
 
     @pytest.mark.parametrize(
         ("name", "reason"),
@@ -181,7 +180,7 @@ class TestEnvelopes:
         assert f"due to serialization error: {reason}" in message.decode()
 
 
-@pytest.mark.parametrize("format_", ["json", "parquet"])
+@pytest.mark.parametrize("format_", ["parquet", pytest.param("json", marks=pytest.mark.exhaustive)])
 def test_nothing_but_bad_records_and_tombstones(
     topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path, format_: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Records keep their order in chains with predicates: 40 000 of them, of several shapes, into and out of Kafka."""
+"""Records keep their order in chains with predicates: 20 000 of them, of several shapes, into and out of Kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.integration.runtime.test_directory_pipeline import JSON, SCHEMALESS
 from tests.support import unique
 from tests.support.kafka import read_all
 
-RECORDS, PARTITIONS, KEYS = 40_000, 3, 50
+RECORDS, PARTITIONS, KEYS = 20_000, 3, 50
 TEXT, INT32, INT64 = ({"type": type_, "optional": False} for type_ in ("string", "int32", "int64"))
 
 Line = dict[str, Any]
@@ -70,7 +70,8 @@ SINK_CHAIN = {
 def _fill(bootstrap: str, topics: list[str], encode: Encode) -> Expected:
     """Write records of two shapes and tombstones; returns what the sink has to write, per topic and partition."""
     chance = random.Random(7)
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "queue.buffering.max.messages": RECORDS})
+    settings = {"enable.idempotence": True, "linger.ms": 50, "queue.buffering.max.messages": RECORDS}  # keeps the order
+    producer = Producer({"bootstrap.servers": bootstrap, **settings})
     expected: Expected = defaultdict(list)
     for number in range(RECORDS):
         topic, key, shape = chance.choice(topics), chance.randrange(KEYS), chance.randrange(3)
@@ -117,12 +118,12 @@ def test_a_sink_writes_each_partition_in_its_order(
     converter: dict[str, str],
     encode: Encode,
 ) -> None:
-    monkeypatch.setattr(sink_plan, "SMALLEST", 2_800)
+    monkeypatch.setattr(sink_plan, "SMALLEST", 1_400)
     topics = [topic(PARTITIONS, prefix="left"), topic(PARTITIONS, prefix="right")]
     expected = _fill(bootstrap, topics, encode)
     config = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path / "out")}
     report = run_here(
-        {**config, "key.converter": STRING, "topics": ",".join(topics), "flush.size": "1200", **converter, **SINK_CHAIN}
+        {**config, "key.converter": STRING, "topics": ",".join(topics), "flush.size": "600", **converter, **SINK_CHAIN}
     )
     assert report.records == {"read": RECORDS, "written": RECORDS, "filtered": 0, "dead_lettered": 0}
     assert report.splits > len(expected)

@@ -131,66 +131,47 @@ class TestFailOnWarning:
         assert lines(config) == [{"n": 0}, {"n": 2}, {"n": 4}]
         assert run_here(config).records["read"] == 0
 
-    def test_warnings_of_other_kinds_are_only_reported(self, sink: Any, run_here: Run) -> None:
-        report = run_here(sink(**TOLERANT, **{"kconnect.fail.on.warning": "lost"}))
+
+class TestSink:
+    def test_without_tolerance_the_first_bad_record_is_named_and_a_dead_letter_too(
+        self, sink: Any, run_here: Run, dead: str, bootstrap: str
+    ) -> None:
+        config = sink(**{**TOLERANT, "errors.tolerance": "none", "errors.deadletterqueue.topic.name": dead})
+        with pytest.raises(DataError, match=rf"{config['topics']}-0@1: VALUE_CONVERTER by .*JsonConverter"):
+            run_here(config)
+        assert [r.value for r in read_all(bootstrap, dead)] == [b"no json"]
+
+    def test_dropped_records_are_counted_and_warnings_of_other_kinds_are_only_reported(
+        self, sink: Any, run_here: Run
+    ) -> None:
+        report = run_here(sink(**TOLERANT, **DROP_VALUES, **{"kconnect.fail.on.warning": "lost"}))
+        assert report.records == {"read": 5, "written": 0, "filtered": 3, "dead_lettered": 2}
         assert report.warning_kinds == ["configuration", "dead_letters"]
 
 
-class TestSink:
-    def test_a_second_run_finds_nothing(self, sink: Any, run_here: Run) -> None:
-        config = sink(**TOLERANT)
-        run_here(config)
-        assert run_here(config).records["read"] == 0
-
-    def test_without_tolerance_the_first_bad_record_is_named(self, sink: Any, run_here: Run) -> None:
-        config = sink()
-        with pytest.raises(DataError, match=rf"{config['topics']}-0@1: VALUE_CONVERTER by .*JsonConverter"):
-            run_here(config)
-
-    def test_without_tolerance_it_is_a_dead_letter_too(
+class TestReplay:
+    def test_what_fails_again_keeps_its_place_until_a_converter_can_read_it(
         self, sink: Any, run_here: Run, dead: str, bootstrap: str
     ) -> None:
-        settings = {**TOLERANT, "errors.tolerance": "none", "errors.deadletterqueue.topic.name": dead}
-        with pytest.raises(DataError):
-            run_here(sink(**settings))
-        assert [r.value for r in read_all(bootstrap, dead)] == [b"no json"]
+        config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+        run_here(config)
+        assert run_here(config, replay=True).records["dead_lettered"] == 2
+        places = [dict(record.headers)["__connect.errors.offset"] for record in read_all(bootstrap, dead)]
+        assert places == [b"1", b"3", b"1", b"3"]
 
-    def test_dropped_records_are_counted(self, sink: Any, run_here: Run) -> None:
-        config = sink(**TOLERANT, **DROP_VALUES)
-        assert run_here(config).records == {"read": 5, "written": 0, "filtered": 3, "dead_lettered": 2}
-
-
-class TestReplay:
-    @pytest.fixture
-    def replayed(self, sink: Any, run_here: Run, dead: str) -> Callable[..., tuple[dict[str, str], RunReport]]:
-        """Run a sink that cannot read two messages, then replay them with a converter that can."""
-
-        def go(**mended: str) -> tuple[dict[str, str], RunReport]:
-            config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
-            run_here(config)
-            mended_config = {**config, "value.converter": "StringConverter", **mended}
-            return mended_config, run_here(mended_config, replay=True)
-
-        return go
-
-    def test_dead_letters_are_written(self, replayed: Any) -> None:
-        config, _ = replayed()
+        mended = {**config, "value.converter": "StringConverter"}
+        run_here(mended, replay=True)
         assert lines(config) == ["no json", "neither", {"n": 0}, {"n": 2}, {"n": 4}]
+        assert run_here(mended, replay=True).records["read"] == 0
 
-    def test_a_second_replay_finds_nothing(self, replayed: Any, run_here: Run) -> None:
-        config, _ = replayed()
-        assert run_here(config, replay=True).records["read"] == 0
-
-    def test_transformations_see_the_place_that_the_record_is_from(self, replayed: Any) -> None:
-        config = {"transforms.t.topic.field": "topic", "transforms.t.offset.field": "offset"}
-        config |= {"transforms.t.type": "InsertField$Value"}
+    def test_transformations_see_the_place_that_the_record_is_from(self, sink: Any, run_here: Run, dead: str) -> None:
+        config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+        run_here(config)
         wrapped = {"transforms": "w,t", "transforms.w.type": "HoistField$Value", "transforms.w.field": "was"}
-        written, _ = replayed(**{**config, **wrapped})
-        assert {"was": "no json", "topic": written["topics"], "offset": 1} in lines(written)
-
-    def test_what_fails_again_is_a_dead_letter_again(self, replayed: Any) -> None:
-        _, report = replayed(**{"value.converter": SCHEMALESS["value.converter"]})
-        assert report.records["dead_lettered"] == 2
+        places = {"transforms.t.topic.field": "topic", "transforms.t.offset.field": "offset"}
+        mended = {"value.converter": "StringConverter", "transforms.t.type": "InsertField$Value"}
+        run_here({**config, **wrapped, **places, **mended}, replay=True)
+        assert {"was": "no json", "topic": config["topics"], "offset": 1} in lines(config)
 
     def test_a_python_task_is_put_records_with_the_places_that_they_had(
         self, sink: Any, run_here: Run, dead: str, tmp_path: Path
@@ -202,13 +183,6 @@ class TestReplay:
         put = [json.loads(line) for line in (tmp_path / f"log-{config['topics']}-0").read_text().splitlines()]
         offsets = {line["seqno"]: line["offset"] for line in put if isinstance(line["seqno"], str)}
         assert offsets == {"no json": 1, "neither": 3}
-
-    def test_what_fails_again_keeps_its_place(self, sink: Any, run_here: Run, dead: str, bootstrap: str) -> None:
-        config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
-        run_here(config)
-        run_here(config, replay=True)
-        places = [dict(record.headers)["__connect.errors.offset"] for record in read_all(bootstrap, dead)]
-        assert places == [b"1", b"3", b"1", b"3"]
 
     def test_a_source_has_no_replay(
         self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
@@ -234,18 +208,12 @@ class TestErrantRecords:
 
         return go
 
-    def test_are_dead_letters(self, picky: Any, dead: str, bootstrap: str) -> None:
-        picky(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
-        assert [json.loads(record.value or b"") for record in read_all(bootstrap, dead)] == [{"n": 1}, {"n": 3}]
-
-    def test_name_the_stage(self, picky: Any, dead: str, bootstrap: str) -> None:
-        picky(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
-        headers = dict(read_all(bootstrap, dead)[0].headers)
-        assert headers["__connect.errors.stage"] == b"TASK_PUT"
-
-    def test_are_counted(self, picky: Any, dead: str) -> None:
+    def test_are_counted_and_dead_letters_of_their_stage(self, picky: Any, dead: str, bootstrap: str) -> None:
         report = picky(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
         assert (report.records["written"], report.records["dead_lettered"]) == (3, 2)
+        letters = read_all(bootstrap, dead)
+        assert [json.loads(record.value or b"") for record in letters] == [{"n": 1}, {"n": 3}]
+        assert {dict(record.headers)["__connect.errors.stage"] for record in letters} == {b"TASK_PUT"}
 
     def test_end_the_run_without_tolerance(self, picky: Any) -> None:
         with pytest.raises(DataError, match="-0@1: TASK_PUT: ValueError: odd"):
@@ -261,7 +229,7 @@ class TestSource:
         first = run_here(config).records
         assert (first["read"], first["filtered"], run_here(config).records["read"]) == (10, 10, 0)
 
-    def test_a_dead_letter_is_what_the_record_was(
+    def test_a_dead_letter_is_what_the_record_was_and_names_its_place_in_the_file(
         self,
         numbered: NumberedFile,
         file_source: Callable[..., dict[str, str]],
@@ -270,22 +238,10 @@ class TestSource:
         dead: str,
     ) -> None:
         numbered.append(3)
-        config = file_source(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead, **TO_NUMBER})
-        run_here(config)
-        assert [record.value for record in read_all(bootstrap, dead)] == numbered.expected()
-
-    def test_its_headers_name_the_place_in_the_file(
-        self,
-        numbered: NumberedFile,
-        file_source: Callable[..., dict[str, str]],
-        run_here: Run,
-        bootstrap: str,
-        dead: str,
-    ) -> None:
-        numbered.append(1)
-        config = file_source(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead, **TO_NUMBER})
-        run_here(config)
-        headers = dict(read_all(bootstrap, dead)[0].headers)
+        run_here(file_source(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead, **TO_NUMBER}))
+        letters = read_all(bootstrap, dead)
+        assert [record.value for record in letters] == numbered.expected()
+        headers = dict(letters[0].headers)
         assert json.loads(headers["__connect.errors.partition"] or b"") == {"filename": str(numbered.path)}
 
     def test_without_tolerance_nothing_is_committed(

@@ -1,6 +1,6 @@
 """Confluent's sinks, from Kafka into S3, Google's store and Azure: runs in turn, killed runs, two runs at once.
 
-Its 22 CPU seconds are those of a job of its own, which can be killed, and of Spark in it.
+They write by the rules of the directory sink, whose runs are killed in front of a store by `test_store_failures`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from airflow_kconnect.runs.events import EXIT_FENCED
 from tests.integration.runtime.conftest import STRING, Run
-from tests.support import kill_points, unique
+from tests.support import unique
 from tests.support.confluent_sinks import confluent_sink
 from tests.support.kafka import produce
 from tests.support.objects import objects_of
@@ -110,7 +110,8 @@ def test_runs_in_turn(sink: dict[str, str], objects: Objects, bootstrap: str, ru
     assert numbers(objects) == list(range(_RECORDS + 10))
 
 
-@pytest.mark.parametrize(("point", "visible"), kill_points(_KILL_POINTS, always=("after-visible",)))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("point", "visible"), _KILL_POINTS)
 def test_killed_run_leaves_every_record_once(
     point: str,
     visible: bool,

@@ -148,14 +148,17 @@ def test_of_two_runs_the_older_is_fenced(
     assert counts(database) == (_RECORDS, _RECORDS)
 
 
+@pytest.mark.parametrize("way", ["sink_without_jvm", pytest.param("sink", marks=pytest.mark.exhaustive)])
 def test_database_that_restarts_is_a_reason_to_try_again(
-    sink: dict[str, str],
+    way: str,
+    request: pytest.FixtureRequest,
     database: Database,
     postgres: PostgresServer,
     worker_props: dict[str, str],
     run_here: Run,
     tmp_path: Path,
 ) -> None:
+    sink: dict[str, str] = request.getfixturevalue(way)
     job = start_job(sink, worker_props, tmp_path, failpoint="mid-write")
     job.wait_for_failpoint()
     postgres.restart()

@@ -205,8 +205,14 @@ class TestLostOffsets:
 
 class TestTopicCreatedAgain:
     @pytest.mark.parametrize("override", [{}, EARLIEST], ids=["default", "earliest"])
-    def test_is_refused(
-        self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run, override: dict[str, str]
+    def test_is_refused_until_a_reset_and_then_read_from_its_beginning(
+        self,
+        topic: MakeTopic,
+        bootstrap: str,
+        sink: MakeSink,
+        run_here: Run,
+        override: dict[str, str],
+        worker_props: dict[str, str],
     ) -> None:
         config = sink(topic(), **override)
         produce(bootstrap, config["topics"], ["old"])
@@ -215,18 +221,9 @@ class TestTopicCreatedAgain:
         produce(bootstrap, config["topics"], ["new", "newer"])
         with pytest.raises(DataError, match=f"created again since it was read: {config['topics']}.*offsets reset"):
             run_here(config)
-
-    def test_after_a_reset_it_is_read_from_its_beginning(
-        self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run, worker_props: dict[str, str]
-    ) -> None:
-        config = sink(topic())
-        produce(bootstrap, config["topics"], ["old"])
-        run_here(config)
-        create_again(bootstrap, config["topics"])
-        produce(bootstrap, config["topics"], ["new"])
         reset(config, worker_props)
         run_here(config)
-        assert lines(config) == ["old", "new"]
+        assert lines(config) == ["old", "new", "newer"]
 
     def test_an_offset_that_others_commit_is_taken_for_one_of_the_new_topic(
         self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run

@@ -77,17 +77,16 @@ def restored(config: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Pa
     return config
 
 
-def test_a_restored_target_gets_the_rows_that_it_lost(restored: dict[str, str], bootstrap: str, run_here: Run) -> None:
+def test_a_restored_target_gets_the_rows_that_it_lost_and_a_dry_run_says_so(
+    restored: dict[str, str], bootstrap: str, run_here: Run
+) -> None:
+    report = run_here(restored, dry_run=True)
+    assert (len(about_target(report)), report.notes["would_read_offsets"]) == (1, 10)
     send(bootstrap, restored, range(20, 25))
     (warning,) = about_target(run_here(restored))
     assert ids(restored) == list(range(25))
     assert f"{restored['topics']}-0 10 of 20" in warning
     assert about_target(run_here(restored)) == []
-
-
-def test_a_dry_run_says_what_a_run_would_write_again(restored: dict[str, str], run_here: Run) -> None:
-    report = run_here(restored, dry_run=True)
-    assert (len(about_target(report)), report.notes["would_read_offsets"]) == (1, 10)
 
 
 def test_a_target_that_was_emptied_is_filled_from_the_beginning(restored: dict[str, str], run_here: Run) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
@@ -28,30 +29,20 @@ JSON = {
 }
 
 
-@pytest.fixture
-def priced(
-    topic: Callable[..., str], worker_props: dict[str, str], spark: SparkSession
-) -> Callable[..., tuple[SourceRun, str]]:
-    """`priced(**keys)`: a run over three prices, and its topic."""
+def test_the_error_names_the_position_and_can_be_skipped(
+    topic: Callable[..., str], worker_props: dict[str, str], spark: SparkSession, bootstrap: str
+) -> None:
+    own = {"topic": topic(), "prices": PRICES}
+    base = {"name": unique("priced"), "connector.class": "VerifiableSource", "topic": own["topic"], **JSON}
 
-    def make(**more: str) -> tuple[SourceRun, str]:
-        own = {"topic": topic(), "prices": PRICES}
-        base = {"name": unique("priced"), "connector.class": "VerifiableSource", "topic": own["topic"]}
-        config = validate_connector({**base, **JSON, **more})
+    def run(**more: str) -> RunReport:
+        config = validate_connector({**base, **more})
         settings = run_settings(config, WorkerConfig.from_props(worker_props), "run")
-        return SourceRun(settings, PricedSource({**config.props, **own}), LazySession("priced", spark)), own["topic"]
+        return SourceRun(settings, PricedSource({**config.props, **own}), LazySession("priced", spark)).run()
 
-    return make
-
-
-def test_the_error_names_the_position(priced: Callable[..., tuple[SourceRun, str]]) -> None:
-    source, _ = priced()
     with pytest.raises(DataError, match=r'bad record at .*"n": 1.*Decimal has 999999999 digits after the point'):
-        source.run()
-
-
-def test_it_can_be_skipped(priced: Callable[..., tuple[SourceRun, str]], bootstrap: str) -> None:
-    source, topic = priced(**{"errors.tolerance": "all"})
-    report = source.run()
-    assert [json.loads(value or b"") for value in read_values(bootstrap, topic)] == [{"price": 1.25}, {"price": 3.00}]
-    assert (report.records["written"], report.records["dead_lettered"]) == (2, 1)
+        run()
+    report = run(**{"errors.tolerance": "all"})
+    found = [json.loads(value or b"") for value in read_values(bootstrap, own["topic"])]
+    assert found == [{"price": 1.25}, {"price": 3.00}]
+    assert report.records["dead_lettered"] == 1

@@ -226,18 +226,6 @@ class TestErrors:
             service(f"{host}/more", server)
 
 
-def test_a_job_that_has_ended_has_ended(server: HttpServer) -> None:
-    server.answers = [refused(400, "FAILED_PRECONDITION", "Job is not cancellable"), job("DONE")]
-    service(JOB_OF_CLUSTER, server).end(ID)
-    assert len(server.requests) == 2
-
-
-def test_a_running_job_that_may_not_be_ended_is_an_error(server: HttpServer) -> None:
-    server.answers = [refused(403, "PERMISSION_DENIED", "you may not"), job("RUNNING")]
-    with pytest.raises(ConfigError, match="you may not"):
-        service(JOB_OF_CLUSTER, server).end(ID)
-
-
 class TestLogin:
     def started(self, server: HttpServer) -> None:
         server.answers = [job("PENDING")]

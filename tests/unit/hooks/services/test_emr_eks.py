@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.base import SparkService
 from tests.support.http_server import HttpServer, http_server
-from tests.support.spark.aws import JOB, ROLE, open_at, refused, told
+from tests.support.spark.aws import JOB, ROLE, open_at, told
 
 
 @pytest.fixture
@@ -107,22 +107,6 @@ class TestTheEnd:
         assert [(each.method, each.path) for each in server.requests] == [
             ("DELETE", "/virtualclusters/vc1/jobruns/r1"),
         ]
-
-    def test_of_a_job_run_that_has_ended_is_not_an_error(self, connection: Any, server: HttpServer) -> None:
-        server.answers = [
-            refused(400, "ValidationException", "not in a cancellable state"),
-            told({"jobRun": {"id": "r1", "state": "COMPLETED"}}),
-        ]
-        eks(connection, server).end("r1")
-        assert len(server.requests) == 2
-
-    def test_of_a_job_run_that_runs_on_is_an_error(self, connection: Any, server: HttpServer) -> None:
-        server.answers = [
-            refused(400, "ValidationException", "not now"),
-            told({"jobRun": {"id": "r1", "state": "RUNNING"}}),
-        ]
-        with pytest.raises(ConfigError, match="not now"):
-            eks(connection, server).end("r1")
 
 
 def test_all_that_is_missing_is_named_at_once(connection: Any, server: HttpServer) -> None:

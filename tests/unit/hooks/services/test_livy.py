@@ -57,13 +57,9 @@ def _asked(server: HttpServer) -> list[tuple[str, str]]:
 
 
 class TestStart:
-    def test_it_returns_the_id_of_the_batch(self, livy: HttpServer) -> None:
-        livy.answers = [_batch("starting")]
-        assert _service().start(JOB) == "7"
-
     def test_the_batch_is_the_job(self, livy: HttpServer) -> None:
         livy.answers = [_batch("starting")]
-        _service(queue="etl", run_as="orders").start(JOB)
+        assert _service(queue="etl", run_as="orders").start(JOB) == "7"
         assert json.loads(livy.requests[0].body) == {
             "file": "hdfs://name-node:8020/connector_job.py",
             "args": ["--run", "hdfs://name-node:8020/runs/1"],

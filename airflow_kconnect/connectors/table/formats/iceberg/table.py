@@ -47,7 +47,6 @@ class IcebergTable(Table):
 
     exactly_once = True
     staged = True
-    remembers = True
     patience = Patience()
     """With other writers; a test does not wait."""
     _publications: dict[str, Publication]

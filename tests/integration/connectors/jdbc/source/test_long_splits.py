@@ -8,7 +8,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.source import moving
-from airflow_kconnect.runtime.source.collecting import collect_reports
+from airflow_kconnect.runtime.source.moving import collect_reports
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.databases.postgres import PostgresDatabase

@@ -1,12 +1,29 @@
-"""OPTIONS is answered with the methods of a path, as JAX-RS does."""
+"""Methods that each path has besides its own, as in JAX-RS: HEAD, and OPTIONS, which tells the methods."""
 
 from __future__ import annotations
 
 from fastapi.responses import PlainTextResponse
 from starlette.routing import Match, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from airflow_kconnect.rest.errors import error_body
+
+
+class HeadAsGet:
+    """Answers HEAD as GET, without the body: probes of load balancers and monitoring send it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, without_body)
 
 
 class MethodsOfPaths:
