@@ -134,13 +134,20 @@ def test_of_two_runs_the_older_is_fenced(
     assert counts(database) == (_RECORDS, _RECORDS)
 
 
+@pytest.mark.parametrize("way", ["sink_without_jvm", pytest.param("sink", marks=pytest.mark.exhaustive)])
 def test_database_that_restarts_is_a_reason_to_try_again(
-    sink_without_jvm: dict[str, str], database: Database, postgres: PostgresServer, run_here: Run, jobs: Jobs
+    way: str,
+    request: pytest.FixtureRequest,
+    database: Database,
+    postgres: PostgresServer,
+    run_here: Run,
+    jobs: Jobs,
 ) -> None:
-    job = jobs.start(sink_without_jvm, failpoint="mid-write")
+    sink: dict[str, str] = request.getfixturevalue(way)
+    job = jobs.start(sink, failpoint="mid-write")
     job.wait_for_failpoint()
     postgres.restart()
     job.reached.unlink()
     assert job.wait() == EXIT_RETRIABLE
-    run_here(sink_without_jvm)
+    run_here(sink)
     assert counts(database) == (_RECORDS, _RECORDS)
