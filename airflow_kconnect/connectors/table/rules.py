@@ -1,4 +1,4 @@
-"""Rules between the keys of SparkTableSink, and what else they should know who write them."""
+"""Rules between the keys of SparkTableSink, warnings about valid ones, and what a worker does not allow."""
 
 from __future__ import annotations
 

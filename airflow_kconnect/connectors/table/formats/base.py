@@ -46,10 +46,10 @@ class Table(ABC):
     2. `has`. A plan that an interrupted run has written is only compared, by `check`.
     3. `append` or `merge`. Up to three times, if records turn out to have another shape: each begins from nothing. With
        `staged` no one sees the rows yet; without it the plan has been announced before.
-    4. `publish`, for each table, also one that has staged nothing; or `discard`, if a record must not be skipped.
+    4. `publish`, for each table, also one that has staged nothing. Or `discard`, if the run fails at a bad record.
 
-    Before the first plan of a run, and after the last of a replay: `last_plan`, `lost_starts`, `last_plans`, `forget`.
-    A method that finds that a newer run has taken over raises `FencedError`.
+    Before the first plan of a run `last_plan`, `lost_starts` and `last_plans` are compared with what Kafka knows; after
+    the last plan of a replay comes `forget`. A method that finds that a newer run has taken over raises `FencedError`.
 
     :param name: the identifier in Spark's SQL, quoted where needed: ``catalog.namespace.table``.
     """
@@ -71,7 +71,7 @@ class Table(ABC):
 
     @abstractmethod
     def create(self, definition: TableDefinition) -> None:
-        """Create it; one that another run has just created is not an error."""
+        """Create it; one that another run has just created is not an error. `columns` may be None until it has a plan."""
 
     @abstractmethod
     def change(self, changes: Sequence[Change]) -> None:
@@ -79,7 +79,7 @@ class Table(ABC):
 
     @abstractmethod
     def has(self, plan: SinkPlan) -> bool:
-        """Whether it has the plan. :raises DataError: it can no longer tell."""
+        """Whether it has the plan, or a later one of the application. :raises DataError: it can no longer tell."""
 
     @abstractmethod
     def last_plan(self, application: str) -> int | None:
@@ -133,7 +133,7 @@ class Table(ABC):
         return {}
 
     def forget(self, application: str) -> None:
-        """Remove what it knows of the plans of an application, which has ended, as far as the format can."""
+        """Remove what it knows of the plans of an application, which has ended. What cannot be removed may stay."""
 
     def place(self) -> dict[str, Any]:
         """For lineage: ``location``, and ``columns``, each with its name and type; what is not known is left out."""

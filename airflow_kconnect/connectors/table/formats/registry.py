@@ -13,7 +13,8 @@ FORMATS = (ICEBERG, DELTA)
 CHANGEABLE = (ICEBERG, DELTA)
 """Those whose rows and columns can be changed, and whose changes can be read."""
 WITHOUT_PERMISSION = (ICEBERG, DELTA)
-"""Those that a connector may use with any options: none of them loads code or reaches other files."""
+"""Those with any options, whatever the worker allows: none of these loads code or reaches other files. Options of other
+formats are judged by `plain/options.py`."""
 
 
 def table_class(name: str) -> type[Table]:
