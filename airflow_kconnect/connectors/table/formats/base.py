@@ -71,7 +71,7 @@ class Table(ABC):
 
     @abstractmethod
     def create(self, definition: TableDefinition) -> None:
-        """Create it; one that another run has just created is not an error. `columns` may be None until it has a plan."""
+        """Create it; one that another run has just created is not an error. `columns` may be None before a plan."""
 
     @abstractmethod
     def change(self, changes: Sequence[Change]) -> None:
