@@ -70,11 +70,12 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 LAKES_PYSPARK := 4.1.4
 LAKES := .pyspark-lakes
 LAKE_TESTS := tests/integration/connectors/table tests/integration/runtime/sink/planned \
-  tests/integration/runtime/group/test_table_sinks.py tests/airflow/test_any_airflow.py \
+  tests/integration/runtime/group/test_table_sinks.py \
   tests/integration/converters/test_converters_golden.py tests/integration/converters/test_json_numbers.py \
-  tests/integration/spark
+  tests/integration/spark/test_guide.py tests/integration/spark/test_program.py
+LAKE_PROCESSES := 2
 lakes: setup $(LAKES)/$(LAKES_PYSPARK)  ## the tests of Iceberg and Delta tables, with a PySpark that has them
-	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses 2 --dist loadscope $(LAKE_TESTS)
+	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses $(LAKE_PROCESSES) --dist loadscope $(LAKE_TESTS)
 
 $(LAKES)/$(LAKES_PYSPARK):
 	rm -rf $(LAKES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from confluent_kafka.admin import AdminClient
 from hypothesis import settings
 
@@ -32,6 +34,9 @@ use_whole_pyspark()
 
 # Sessions and jobs of tests are small: Java's optimising compiler would cost more than it brings.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+# A command line is made once, and not again for each command that a test types: that takes longer than most of them.
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 # How long an example takes says nothing on a busy machine. All else is Hypothesis' own choice: in CI the same examples
 # in each run, elsewhere new ones.

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _FALSE, _TRUE = b"\x00", b"\x01"
-_NUMPY = {
-    SchemaType.BOOLEAN: "?",
-    SchemaType.INT16: ">i2",
-    SchemaType.INT32: ">i4",
-    SchemaType.INT64: ">i8",
-    SchemaType.FLOAT32: ">f4",
-    SchemaType.FLOAT64: ">f8",
-}
 _PYTHON: dict[str, tuple[Any, ...]] = {"b": (bool,), "i": (int,), "f": (float, Decimal)}
 _FRACTIONS = r"^(DECIMAL|DOUBLE|FLOAT)"
 
@@ -70,12 +62,14 @@ class PrimitiveConverter(OneShapeConverter):
 
         if not self._takes(shape):
             return Refusal(self.refusal(shape), nulls=self.type is SchemaType.BOOLEAN)
-        return None if shape.schemaless else NumberEncoder(_NUMPY[self.type])
+        return None if shape.schemaless else NumberEncoder(self.layout)
 
     def value_encoder(self, shape: Shape) -> BatchEncoder | None:
         from airflow_kconnect.converters.batch_encoders import EachValue
 
-        return EachValue(_Schemaless(self.type, self.refusal(shape))) if shape.schemaless else self.batch_encoder(shape)
+        return (
+            EachValue(_Schemaless(self.layout, self.refusal(shape))) if shape.schemaless else self.batch_encoder(shape)
+        )
 
     def _takes(self, shape: Shape) -> bool:
         schema = shape.schema
@@ -222,7 +216,7 @@ def _java(class_name: str, method: str, column: Column) -> Column:
 class _Schemaless:
     """Writes a JSON text of schemaless data; pickled."""
 
-    type: SchemaType
+    layout: str
     refusal: str
 
     def __call__(self, text: str | None) -> bytes | None:
@@ -233,7 +227,7 @@ class _Schemaless:
         data: Any = None if text is None else parsed(text)
         if data is None:
             return None
-        kind = np.dtype(_NUMPY[self.type])
+        kind = np.dtype(self.layout)
         if not isinstance(data, _PYTHON[kind.kind]) or isinstance(data, bool) != (kind.kind == "b"):
             raise DataError(self.refusal)
         if kind.kind == "i" and not np.iinfo(kind).min <= data <= np.iinfo(kind).max:

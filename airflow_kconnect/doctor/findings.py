@@ -39,9 +39,9 @@ def ok(text: str, *, name: str = "") -> Finding:
     return Finding(Status.OK, text, name=name)
 
 
-def warning(text: str, cure: str = "", *, name: str = "") -> Finding:
+def warning(text: str, cure: str = "") -> Finding:
     """It works, with a drawback."""
-    return Finding(Status.WARNING, text, cure, name)
+    return Finding(Status.WARNING, text, cure)
 
 
 def problem(text: str, cure: str = "", *, name: str = "") -> Finding:
@@ -49,9 +49,9 @@ def problem(text: str, cure: str = "", *, name: str = "") -> Finding:
     return Finding(Status.PROBLEM, text, cure, name)
 
 
-def skipped(text: str, cure: str = "", *, name: str = "") -> Finding:
+def skipped(text: str, cure: str = "") -> Finding:
     """It was not checked."""
-    return Finding(Status.SKIPPED, text, cure, name)
+    return Finding(Status.SKIPPED, text, cure)
 
 
 Examine = Callable[[Subject], Iterable[Finding]]

@@ -118,11 +118,8 @@ def define(config: ConfigDef, parameters: Collection[Parameter]) -> ConfigDef:
 
 def arguments(parameters: Collection[Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call. :param values: parsed by the definition of `define`."""
-    return {each.name: _argument(each, values[each.name]) for each in parameters}
-
-
-def _argument(parameter: Parameter, value: Any) -> Any:
-    return json.loads(value) if parameter.is_json and value is not None else value
+    given = ((each, values[each.name]) for each in parameters)
+    return {each.name: json.loads(v) if each.is_json and v is not None else v for each, v in given}
 
 
 def summary_of(function: Callable[..., Any]) -> str:

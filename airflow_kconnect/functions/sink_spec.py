@@ -13,8 +13,6 @@ from airflow_kconnect.functions.parameters import Parameter, define, first_param
 BATCH_SIZE = "batch.size"
 BATCH_ID = "batch_id"
 """A parameter that is not a key: the identity of a batch, for a function that takes a DataFrame."""
-_SIZES = {"frame": 1_000_000}
-_SIZE = 500
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def taken(function: Callable[..., Any]) -> str:
 
 def default_batch(takes: str) -> int:
     """How many records are a batch, at most, unless the decorator or the configuration says it."""
-    return _SIZES.get(takes, _SIZE)
+    return 1_000_000 if takes == "frame" else 500
 
 
 def _is_spark_frame(function: Callable[..., Any], name: str) -> bool:

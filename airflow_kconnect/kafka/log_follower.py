@@ -247,7 +247,6 @@ class LogFollower(Generic[S]):
 
     def _complete(self, state: S) -> None:
         with self._changed:
-            state.caught_up()
             self._state = state
             self._health = Health(reading=True, since=time.time())
             self._changed.notify_all()

@@ -19,9 +19,6 @@ class Foldable(Protocol):
     def add(self, record: LogRecord) -> None:
         """Take in the next record; must not raise because of its content."""
 
-    def caught_up(self) -> None:
-        """Called once, at the end of what was in the topic at first."""
-
 
 S = TypeVar("S", bound=Foldable)
 
@@ -53,11 +50,7 @@ class LogReader(Generic[S]):
             if self._log is None:
                 self._admin.check_reachable()
                 self._log = CompactedLog(self._admin, self._clients.consumer(self._group), self._topic, timeout_s)
-                partitions = self._admin.partitions(self._topic)
-                self._log.read(range(partitions), self._state.add, committed=committed)
-                self._state.caught_up()
-            else:
-                self._log.read(range(self._admin.partitions(self._topic)), self._state.add, committed=committed)
+            self._log.read(range(self._admin.partitions(self._topic)), self._state.add, committed=committed)
 
     def look(self, ask: Callable[[S], T]) -> T:
         """What `ask` returns for the state as it was last read."""

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from airflow_kconnect.machine.environment import child_environment
@@ -38,7 +39,7 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
     """
     env = os.environ if env is None else env
     path = _java_path(env)
-    version = _version_of(path, env)
+    version = _version_of(path, path.stat().st_mtime_ns)
     if version < MIN_VERSION:
         raise SetupError(
             f"Java {version} was found at {path}, but Spark and Kafka need {MIN_VERSION} or newer. {_CURE}"
@@ -73,7 +74,9 @@ def _java_path(env: Mapping[str, str]) -> Path:
     return Path(program)
 
 
-def _version_of(java: Path, env: Mapping[str, str]) -> int:
+@lru_cache
+def _version_of(java: Path, _changed_ns: int) -> int:
+    """Asked once of each program, since that takes as long as to start a JVM; again when it was replaced."""
     try:
         completed = subprocess.run(
             [java, "-version"],
@@ -81,7 +84,7 @@ def _version_of(java: Path, env: Mapping[str, str]) -> int:
             text=True,
             errors="replace",
             timeout=60,
-            env=child_environment(env),
+            env=child_environment(),
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -27,7 +27,7 @@ PREFIX_SERIALIZER, DUAL_DESERIALIZER = _PACKAGE + _PREFIX_SERIALIZER, _PACKAGE +
 SERIALIZERS = tuple(p + name for p in (_PACKAGE, "") for name in (_PREFIX_SERIALIZER, _HEADER_SERIALIZER))
 DESERIALIZERS = tuple(p + name for p in (_PACKAGE, "") for name in (_PREFIX_DESERIALIZER, _DUAL_DESERIALIZER))
 
-_CACHED = "all schemas of a run are known while it lasts"
+CACHED = "all schemas of a run are known while it lasts"
 
 
 def registry_config(base: ConfigDef) -> ConfigDef:
@@ -191,9 +191,7 @@ def _connection(config: ConfigDef, *, required: bool) -> None:
 
 def _caches(config: ConfigDef) -> None:
     for name, default in (("max.schemas.per.subject", 1000), ("latest.cache.size", 1000), ("latest.cache.ttl.sec", -1)):
-        config.define(
-            name, Type.INT, default, Importance.LOW, "The size of a cache of schemas.", without_effect=_CACHED
-        )
+        config.define(name, Type.INT, default, Importance.LOW, "The size of a cache of schemas.", without_effect=CACHED)
 
 
 def latest_metadata(values: Mapping[str, Any]) -> dict[str, str]:

@@ -38,7 +38,7 @@ from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.late_imports import hide_pandas
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
-from airflow_kconnect.runtime.process.progress import emit, ends_kept, speaker, use_token
+from airflow_kconnect.runtime.process.progress import emit, emit_error, ends_kept, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings, run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
@@ -186,8 +186,7 @@ def _read(run: str, mailbox: Mailbox | None) -> RunSpec | GroupSpec:
 
 
 def _failed(error: ConnectError) -> int:
-    detail = error.errors if isinstance(error, ConfigError) else None
-    emit("error", error=type(error).__name__, message=str(error), exit_code=error.exit_code, errors=detail)
+    emit_error(error)
     return error.exit_code
 
 

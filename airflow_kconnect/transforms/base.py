@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Part = Literal["key", "value"]
 
 EVERYTHING = frozenset({"key", "timestamp", "headers"})
+HEADERS = "array<struct<key:string,value:binary>>"
+"""The type of a frame's headers."""
 
 
 @dataclass(frozen=True)
@@ -311,10 +313,9 @@ def set_headers(frame: RecordFrame, headers: Column, where: Column | None) -> Re
     """Replace the headers where `where` is true."""
     from pyspark.sql import functions as F
 
-    kind = "array<struct<key:string,value:binary>>"
-    old = F.col(frame.headers) if frame.headers else F.lit(None).cast(kind)
+    old = F.col(frame.headers) if frame.headers else F.lit(None).cast(HEADERS)
     new = headers if where is None else F.when(where, headers).otherwise(old)
-    return replace(frame.with_df(frame.df.withColumn("headers", new.cast(kind))), headers="headers")
+    return replace(frame.with_df(frame.df.withColumn("headers", new.cast(HEADERS))), headers="headers")
 
 
 def set_topic(frame: RecordFrame, topic: Column, where: Column | None) -> RecordFrame:

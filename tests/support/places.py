@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.places.base import Place
+from airflow_kconnect.places.base import Place, StagedFile
 from airflow_kconnect.places.s3.staging import S3Staging
 
 TEXT = b"0123456789"
-_PART = 5 * 1024 * 1024
+PART = 5 * 1024 * 1024
+
+
+def stage(place: Place, name: str = "t/a", text: bytes = TEXT) -> StagedFile:
+    """A file that is complete, and not visible yet."""
+    staging = place.stage(name, PART)
+    staging.write(text)
+    return staging.finish()
 
 
 def write(place: Place, name: str = "t/a", text: bytes = TEXT) -> None:
     """A file that is visible."""
-    staging = place.stage(name, _PART)
-    staging.write(text)
-    place.publish(staging.finish())
+    place.publish(stage(place, name, text))
 
 
 def read(place: Place, name: str = "t/a") -> bytes:

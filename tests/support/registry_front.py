@@ -91,22 +91,3 @@ def with_guids(registry_url: str) -> Handle:
         return reply(status, answer | guids)
 
     return handle
-
-
-def with_metadata(registry_url: str, versions: Mapping[tuple[str, str, str], int]) -> Handle:
-    """The real registry with metadata, which Confluent's has.
-
-    :param versions: by subject, name and value of a property, the newest version that has it.
-    """
-
-    def handle(method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        match = re.fullmatch(r"(.*)/subjects/([^/]+)/metadata\?key=(.+)&value=(.+)", path)
-        if not match:
-            return forward(registry_url, method, path, headers, body)
-        start, subject, name, value = match.groups()
-        if (subject, name, value) not in versions:
-            return reply(404, {"error_code": 40403, "message": "Schema not found"})
-        version = f"{start}/subjects/{subject}/versions/{versions[subject, name, value]}"
-        return forward(registry_url, method, version, headers, body)
-
-    return handle

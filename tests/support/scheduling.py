@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# An Airflow is shared by the tests of its folder, as are a browser and its shop, and what imports Airflow takes seconds
-# to do so.
+# An Airflow is shared by the tests of its folder, as are a browser and its shop, servers of stores, and a broker that
+# checks tokens; what imports Airflow takes seconds to do so.
 _SHARED = {
     "tests/airflow/standalone": "an Airflow with all its processes",
     "tests/airflow": "tasks in Airflow",
     "tests/integration/rest/page": "pages in a browser",
+    "tests/integration/kafka/logins": "logins with tokens",
+    "tests/integration/places": "servers of all kinds of stores",
     **dict.fromkeys(
         (f"tests/unit/{name}" for name in ("hooks", "operators", "sensors", "triggers")), "units in Airflow"
     ),

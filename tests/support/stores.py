@@ -77,9 +77,15 @@ def s3_store(folder: Path) -> Iterator[Store]:
 
 @contextmanager
 def minio_store(folder: Path) -> Iterator[Store]:
-    """S3Proxy, whose uploads are found by their whole names only, as MinIO's are."""
+    """S3Proxy as MinIO."""
+    with s3_store(folder) as store, as_minio(store) as made:
+        yield made
+
+
+@contextmanager
+def as_minio(store: Store) -> Iterator[Store]:
+    """A store of S3 whose uploads are found by their whole names only, as MinIO's are."""
     with (
-        s3_store(folder) as store,
         FaultProxy(store.settings["store.endpoint"]) as proxy,
         proxy.fault("ListMultipartUploads", _by_whole_names, times=sys.maxsize),
     ):

@@ -1,4 +1,4 @@
-"""Runs of a source: what it asks for, whether it connects, which streams it has, and their records."""
+"""What a source says of itself: which secrets it has, whether it connects, which streams it has, and its errors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connectors.airbyte.catalog import Catalog
-from airflow_kconnect.connectors.programs.commands import command_of, environment_of
+from airflow_kconnect.connectors.programs.commands import environment_of, started
 from airflow_kconnect.connectors.programs.messages import parsed
 from airflow_kconnect.connectors.programs.running import Program
 from airflow_kconnect.connectors.programs.secrets import Secrets
-from airflow_kconnect.connectors.programs.settings import DISCOVER, NONE, ProgramSettings, json_file
+from airflow_kconnect.connectors.programs.settings import DISCOVER, NONE, ProgramSettings, given_catalog
 
 _LOUD = {"ERROR", "FATAL"}
 
@@ -58,27 +58,8 @@ def catalog_of(settings: ProgramSettings, secrets: frozenset[str]) -> Catalog:
             return Catalog(_answer(settings, secrets, "CATALOG", "discover").get("catalog") or {}, settings)
         case text if text == NONE:
             raise ConfigError({settings.keys.catalog: ["a source of Airbyte needs a catalog"]})
-        case text if text.startswith("{"):
-            return Catalog(json.loads(text), settings)
-        case path:
-            return Catalog(json_file(path, settings.keys.catalog), settings)
-
-
-def started(
-    settings: ProgramSettings, secrets: frozenset[str], command: str, files: Mapping[str, str], *arguments: str
-) -> Program:
-    """The source, running a command with its configuration and these files.
-
-    :raises ConnectError: it cannot be run.
-    """
-    config = settings.program_config()
-    return Program(
-        settings.name,
-        [*command_of(settings), command, *arguments],
-        {"config.json": json.dumps(config), **files},
-        secrets=Secrets(config, secrets),
-        idle_s=settings.idle_s,
-    )
+        case _:
+            return Catalog(given_catalog(settings), settings)
 
 
 class Trouble:
@@ -117,11 +98,10 @@ def _answer(
     secrets: frozenset[str],
     wanted: str,
     command: str,
-    files: Mapping[str, str] | None = None,
     arguments: tuple[str, ...] = ("--config", "config.json"),
 ) -> dict[str, Any]:
     """The message of a type that a command answers with."""
-    program = started(settings, secrets, command, files or {}, *arguments)
+    program = started(settings, (command, *arguments), {}, secrets)
     trouble, found = Trouble(settings), None
     try:
         for line in program.lines():

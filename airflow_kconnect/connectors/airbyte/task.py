@@ -10,7 +10,8 @@ from airflow_kconnect.connect.connector.task import NewShapes
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.airbyte.catalog import FULL, keys_of, name_of
 from airflow_kconnect.connectors.airbyte.settings import MODE, settings_of
-from airflow_kconnect.connectors.airbyte.sources import Trouble, started
+from airflow_kconnect.connectors.airbyte.sources import Trouble
+from airflow_kconnect.connectors.programs.commands import started
 from airflow_kconnect.connectors.programs.known import new_facts
 from airflow_kconnect.connectors.programs.messages import Message, Row, Saved, compact
 from airflow_kconnect.connectors.programs.running import Program
@@ -52,7 +53,7 @@ class AirbyteSourceTask(ProgramTask):
         if states := self._states():
             files["state.json"] = json.dumps(states)
             arguments += ["--state", "state.json"]
-        return started(self.settings, self._secrets, "read", files, "--config", "config.json", *arguments)
+        return started(self.settings, ("read", "--config", "config.json", *arguments), files, self._secrets)
 
     def _states(self) -> list[dict[str, Any]] | dict[str, Any]:
         """What the source is to resume from."""
@@ -72,9 +73,6 @@ class AirbyteSourceTask(ProgramTask):
 
     def partition_of(self, scope: str | None) -> Mapping[str, Any]:
         return {"source": self.settings.name} | ({} if scope is None else {"stream": scope})
-
-    def offset_without_state(self, scope: str | None) -> Offset:
-        return {"state": "{}"}
 
     def message(self, found: Mapping[str, Any]) -> Message:
         kind = found.get("type")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from airflow_kconnect.connectors.programs.environments import installed
+from airflow_kconnect.connectors.programs.running import Program
+from airflow_kconnect.connectors.programs.secrets import Secrets
 from airflow_kconnect.connectors.programs.settings import ProgramSettings
 
 
@@ -18,3 +22,25 @@ def command_of(settings: ProgramSettings) -> tuple[str, ...]:
 def environment_of(settings: ProgramSettings) -> Path | None:
     """The folder of its environment, once it is installed; None: it is not installed by this package."""
     return None if settings.command is not None else Path(command_of(settings)[0]).parents[1]
+
+
+def started(
+    settings: ProgramSettings,
+    arguments: Iterable[str],
+    files: Mapping[str, str],
+    secrets: frozenset[str] = frozenset(),
+) -> Program:
+    """The program, running.
+
+    :param files: those that the arguments name, besides its configuration, `config.json`. :param secrets: names of
+        members of the configuration that are secrets, whatever they look like.
+    :raises ConnectError: it cannot be run.
+    """
+    config = settings.program_config()
+    return Program(
+        settings.name,
+        [*command_of(settings), *arguments],
+        {"config.json": json.dumps(config), **files},
+        secrets=Secrets(config, secrets),
+        idle_s=settings.idle_s,
+    )

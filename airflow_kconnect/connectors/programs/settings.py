@@ -225,6 +225,13 @@ def refuse_shared_topics(settings: ProgramSettings, streams: Iterable[str]) -> N
             raise ConfigError({settings.keys.streams: [f"{text} by another connector, with another `{PREFIX}`"]})
 
 
+def given_catalog(settings: ProgramSettings) -> dict[str, Any]:
+    """The catalog that the configuration has as JSON, or names the file of. :raises ConfigError: there is none."""
+    text = settings.catalog
+    found: dict[str, Any] = json.loads(text) if text.startswith("{") else json_file(text, settings.keys.catalog)
+    return found
+
+
 def json_file(path: str, key: str) -> dict[str, Any]:
     """The object in a file. :raises ConfigError: there is none."""
     try:

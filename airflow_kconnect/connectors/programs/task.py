@@ -25,6 +25,8 @@ from airflow_kconnect.connectors.programs.transactions import Transactions
 
 Offset = Mapping[str, Any]
 
+_NO_STATE: Offset = {"state": "{}"}
+"""The offset of a program that has told no state to its end."""
 _POLL_RECORDS, _POLL_S = 2000, 0.5
 _LOOK_AHEAD_S = 1.0
 
@@ -67,10 +69,6 @@ class ProgramTask(SourceTask):
     @abstractmethod
     def partition_of(self, scope: str | None) -> Mapping[str, Any]:
         """The source partition of a scope."""
-
-    @abstractmethod
-    def offset_without_state(self, scope: str | None) -> Offset:
-        """That of a program that has told no state to its end."""
 
     def start(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)
@@ -212,7 +210,7 @@ class ProgramTask(SourceTask):
         self._ended = True
         self.stop()
         for scope, transactions in self._transactions.items():
-            transactions.save(self._last.get(scope) or self.offset_of(scope) or self.offset_without_state(scope))
+            transactions.save(self._last.get(scope) or self.offset_of(scope) or _NO_STATE)
             transactions.release()
 
     def _taken(self) -> list[SourceRecord]:

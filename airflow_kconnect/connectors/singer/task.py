@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.programs.commands import started
 from airflow_kconnect.connectors.programs.messages import Message, Row, Saved, compact
 from airflow_kconnect.connectors.programs.running import Program
 from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, ProgramSettings
-from airflow_kconnect.connectors.programs.task import Offset, ProgramTask
+from airflow_kconnect.connectors.programs.task import ProgramTask
 from airflow_kconnect.connectors.singer.catalog import name_of
 from airflow_kconnect.connectors.singer.settings import KEY_COLUMNS, settings_of
-from airflow_kconnect.connectors.singer.taps import started
 
 log = logging.getLogger("kconnect.source")
 
@@ -55,7 +55,7 @@ class SingerSourceTask(ProgramTask):
         if offset is not None and offset["state"] != "{}":
             files["state.json"] = str(offset["state"])
             arguments += ["--state", "state.json"]
-        return started(self.settings, files, *arguments)
+        return started(self.settings, ("--config", "config.json", *arguments), files)
 
     def scope_of(self, stream: str) -> None:
         """A state is about all streams."""
@@ -63,9 +63,6 @@ class SingerSourceTask(ProgramTask):
 
     def partition_of(self, scope: str | None) -> Mapping[str, Any]:
         return {"tap": self.settings.name}
-
-    def offset_without_state(self, scope: str | None) -> Offset:
-        return {"state": "{}"}
 
     def message(self, found: Mapping[str, Any]) -> Message:
         match found.get("type"):

@@ -10,6 +10,7 @@ from airflow_kconnect.connect.connector.row_counts import RowCount
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.table.formats.base import Table
 from airflow_kconnect.connectors.table.formats.registry import CHANGEABLE
+from airflow_kconnect.connectors.table.identifiers import quoted
 from airflow_kconnect.connectors.table.settings import DEAD_LETTERS, UPSERT, TableSettings
 from airflow_kconnect.runs.warnings import Kind, RunWarning
 
@@ -98,7 +99,6 @@ def without_older(table: Table, rows: DataFrame, keys: Sequence[str]) -> DataFra
     """The rows without those of which the table has newer ones, as far as it says so: a later record of the same
     topic-partition with the same key.
     """
-    from pyspark.sql import functions as F
 
     names = coordinates(table.settings.metadata)
     if names is None or set(names) <= set(keys) or not set(names) <= set(rows.columns):
@@ -106,8 +106,8 @@ def without_older(table: Table, rows: DataFrame, keys: Sequence[str]) -> DataFra
     wanted = list(dict.fromkeys([*keys, *names]))
     theirs = table.spark.table(table.name).select([_named(name).alias(_THEIRS + name) for name in wanted])
     topic, partition, offset = names
-    same = [_named(name).eqNullSafe(F.col(f"`{_THEIRS}{name}`")) for name in (*keys, topic, partition)]
-    newer = F.col(f"`{_THEIRS}{offset}`") > _named(offset)
+    same = [_named(name).eqNullSafe(_named(_THEIRS + name)) for name in (*keys, topic, partition)]
+    newer = _named(_THEIRS + offset) > _named(offset)
     return rows.join(theirs, reduce(lambda one, other: one & other, [*same, newer]), "left_anti")
 
 
@@ -124,4 +124,4 @@ def _of(plan: SinkPlan, names: Sequence[str]) -> Column:
 def _named(name: str) -> Column:
     from pyspark.sql import functions as F
 
-    return F.col(f"`{name.replace('`', '``')}`")
+    return F.col(quoted(name))

@@ -63,9 +63,6 @@ class OffsetTopicState:
             case [str(name), dict(partition)]:
                 self._take(self._sources, name, json.dumps(partition, sort_keys=True), record, partition)
 
-    def caught_up(self) -> None:
-        """Old records are treated like new ones."""
-
     def sources(self) -> list[str]:
         """The sources that have offsets."""
         return [name for name, entries in self._sources.items() if entries and not is_of_replay(name)]

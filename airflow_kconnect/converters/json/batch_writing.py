@@ -15,6 +15,7 @@ from airflow_kconnect.converters.base import Written
 from airflow_kconnect.converters.batch_encoders import EachValue
 from airflow_kconnect.converters.json.value_text import JsonWriter, is_writable
 from airflow_kconnect.converters.json.values import REQUIRED
+from airflow_kconnect.converters.registered.slices import content_of
 from airflow_kconnect.converters.schemaless import json_text, parsed, quoted, utf8
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 
@@ -82,7 +83,7 @@ def _escaped(texts: pa.Array) -> pa.Array:
 
 def _special(texts: pa.Array) -> Iterator[str]:
     """The characters in the texts that JSON escapes, the backslash first."""
-    data = _bytes_of(texts)
+    data = content_of(texts)
     if (data == _BACKSLASH).any():
         yield "\\"
     if (data == _QUOTE).any():
@@ -90,14 +91,6 @@ def _special(texts: pa.Array) -> Iterator[str]:
     controls = data < _CONTROLS
     if controls.any():
         yield from map(chr, np.unique(data[controls]).tolist())
-
-
-def _bytes_of(texts: pa.Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    _, offsets, data = texts.buffers()
-    if data is None:
-        return np.empty(0, np.uint8)
-    edges = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(data, np.uint8)[edges[0] : edges[-1]]
 
 
 @dataclass(frozen=True)

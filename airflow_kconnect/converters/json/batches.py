@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 from airflow_kconnect.connect.data import DECIMAL, TIME, ConnectSchema, SchemaType
 from airflow_kconnect.converters.json.envelopes import Pattern
 from airflow_kconnect.converters.json.values import DAY_MS
-from airflow_kconnect.converters.registered.slices import content_of
+from airflow_kconnect.converters.registered.numbers import decimals_of
+from airflow_kconnect.converters.registered.slices import LONGEST, content_of
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONG_BYTES = 8
-_LONGEST = 2**31 - 1
-"""The end of a slice: pyarrow fails without one."""
 _QUOTE, _BACKSLASH = b'"\\'
 _NO_NUMBER = re.compile(rb"[:\[,]\s*-?(?:NaN|Inf(?:inity)?)\s*[,\]}]")
 # Not 32-bit floats: Jackson and Arrow round them differently.
@@ -94,7 +93,7 @@ class PayloadParser(ABC):
             if not count:
                 continue
             chosen = messages if count == len(messages) else messages.filter(here)
-            parsed = self._parsed(pc.binary_slice(chosen, len(pattern.prefix), -len(pattern.suffix) or _LONGEST))
+            parsed = self._parsed(pc.binary_slice(chosen, len(pattern.prefix), -len(pattern.suffix) or LONGEST))
             if parsed is None:
                 break
             if count == len(messages):
@@ -255,14 +254,11 @@ def decimals(texts: pa.Array, scale: int) -> pa.Array:
     """
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     numbers = [None if text is None else _number(text) for text in texts.to_pylist()]
-    longs = np.array([number or 0 for number in numbers], np.int64)
-    # An Arrow decimal is two words, the lower one first.
-    words = np.stack([longs, longs >> 63], axis=1)
-    validity = pa.array([number is not None for number in numbers]).buffers()[1]
-    type_ = pa.decimal128(MAX_PRECISION, scale)
-    return pa.Array.from_buffers(type_, len(numbers), [validity, pa.py_buffer(words.tobytes())])
+    values = decimals_of(np.array([number or 0 for number in numbers], np.int64), scale)
+    return pc.if_else(pa.array([number is not None for number in numbers], pa.bool_()), values, None)
 
 
 def _number(text: str) -> int:

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
-from airflow_kconnect.converters.registered.flags import CACHED, FlagSettings, flag
+from airflow_kconnect.converters.registered.flags import NULLS_STAY, FlagSettings, flag
+from airflow_kconnect.registry.keys import CACHED
 
 _DISABLED = "DISABLED"
 _FROM_CLASSES = "it is about schemas made from Java classes; Connect's data have a schema"
@@ -88,9 +89,7 @@ class JsonSchemaSettings(FlagSettings):
     generalized_sum_type_support: bool = flag(
         False, "Whether enums and unions are represented in Connect as in the Avro and Protobuf formats."
     )
-    ignore_default_for_nullables: bool = flag(
-        False, "Whether a null in a field with a default is written as null instead of the default."
-    )
+    ignore_default_for_nullables: bool = flag(False, NULLS_STAY)
     object_additional_properties: bool = flag(
         True, "Whether the schemas that are registered allow properties that they do not name."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
@@ -14,6 +14,7 @@ from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.write import NOTHING, Write, member_writer, writer
 from airflow_kconnect.converters.registered.numbers import decimal_column
+from airflow_kconnect.converters.registered.slices import entries_of, list_offsets
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 from airflow_kconnect.java_text.json import canonical_json
 
@@ -198,26 +199,13 @@ def _lists(column: pa.Array, items: pa.Array, start: str, end: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    offsets = pa.array(_offsets(column), pa.int32())
+    offsets = pa.array(list_offsets(column), pa.int32())
     return _joined(start, pc.binary_join(pa.ListArray.from_arrays(offsets, items), ","), end)
 
 
-def _offsets(column: pa.Array) -> Iterable[int]:
-    import numpy as np
-
-    offsets = np.zeros(len(column) + 1, np.int64)
-    for_rows = column.offsets.to_numpy()
-    lengths = np.diff(for_rows)
-    np.cumsum(np.where(column.is_valid().to_numpy(zero_copy_only=False), lengths, 0), out=offsets[1:])
-    return offsets
-
-
 def _map(schema: ConnectSchema, column: pa.Array, settings: JsonSchemaSettings) -> pa.Array:
-    import pyarrow as pa
-
     assert schema.key_schema is not None and schema.value_schema is not None
-    lists = column.cast(pa.list_(column.type.field(0).type))
-    keys, values = lists.flatten().flatten()
+    lists, keys, values = entries_of(column)
     key_texts, value_texts = _inner(schema.key_schema, keys, settings), _inner(schema.value_schema, values, settings)
     if names.has_string_keys(schema):
         return _lists(lists, _joined(key_texts, ":", value_texts), "{", "}")

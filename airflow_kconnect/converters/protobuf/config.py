@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from airflow_kconnect.connect.config import Importance
-from airflow_kconnect.converters.registered.flags import FlagSettings, flag
+from airflow_kconnect.converters.registered.flags import NULLS_STAY, FlagSettings, flag
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,7 @@ class ProtobufSettings(FlagSettings):
     generalized_sum_type_support: bool = flag(
         False, "Whether enums and oneofs are represented in Connect as in the Avro and JSON Schema formats."
     )
-    ignore_default_for_nullables: bool = flag(
-        False, "Whether a null in a field with a default is written as null instead of the default."
-    )
+    ignore_default_for_nullables: bool = flag(False, NULLS_STAY)
     enhanced_protobuf_schema_support: bool = flag(
         False, "Whether names of Connect's schemas have the package of the Protobuf type."
     )

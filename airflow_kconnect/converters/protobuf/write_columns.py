@@ -14,6 +14,7 @@ from airflow_kconnect.converters.protobuf import fields, names
 from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.read_columns import GLUE_DIGITS
 from airflow_kconnect.converters.registered import sums
+from airflow_kconnect.converters.registered.slices import entries_of, list_offsets
 from airflow_kconnect.converters.types import arrow_type, logical_name
 from airflow_kconnect.converters.unscaled import unscaled_bytes
 
@@ -281,7 +282,7 @@ def _array(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Wri
     values_of = _values(field, schema)
 
     def scalars(messages: list[Any], column: pa.Array) -> None:
-        offsets = _offsets(column)
+        offsets = list_offsets(column).tolist()
         values = values_of(column.flatten())
         if None in values:
             raise DataError(f"Field {name} has a null among its values, which a repeated field cannot have")
@@ -293,7 +294,7 @@ def _array(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Wri
 
 
 def _add_messages(messages: list[Any], column: pa.Array, name: str, write: Write) -> None:
-    offsets, items = _offsets(column), column.flatten()
+    offsets, items = list_offsets(column).tolist(), column.flatten()
     if items.null_count:
         raise DataError(f"Field {name} has a null among its values, which a repeated field cannot have")
     write(_added(messages, offsets, name), items)
@@ -308,17 +309,7 @@ def _added(messages: list[Any], offsets: list[int], name: str) -> list[Any]:
     return added
 
 
-def _offsets(column: pa.Array) -> list[int]:
-    """Where the items of each row begin and end in the flattened column: one more than rows."""
-    from itertools import accumulate
-
-    import pyarrow.compute as pc
-
-    return list(accumulate((length or 0 for length in pc.list_value_length(column).to_pylist()), initial=0))
-
-
 def _map(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Write:
-    import pyarrow as pa
 
     assert schema.key_schema is not None and schema.value_schema is not None
     entry, name = field.message_type, field.name
@@ -328,9 +319,8 @@ def _map(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Write
     write_value = _field(value, schema.value_schema, settings)
 
     def map_(messages: list[Any], column: pa.Array) -> None:
-        lists = column.cast(pa.list_(column.type.field(0).type))
-        offsets = _offsets(lists)
-        keys, values = lists.flatten().flatten()
+        lists, keys, values = entries_of(column)
+        offsets = list_offsets(lists).tolist()
         if of_map is not None:
             of_map(messages, offsets, keys, values)
             return

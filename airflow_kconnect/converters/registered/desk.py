@@ -57,10 +57,9 @@ class Desk:
 
     :param host: the driver's address, as tasks reach it.
     :param resolve: may raise: a `DataError` is the problem of the records, other errors are those of the run.
-    :param proof_s: how long a caller may take to prove that it is one of the run's tasks.
     """
 
-    def __init__(self, host: str, resolve: Resolve, *, proof_s: float = PROOF_S) -> None:
+    def __init__(self, host: str, resolve: Resolve) -> None:
         self._resolve = resolve
         self.failure: ConnectError | None = None
         """Why tasks were told to stop, if they were."""
@@ -69,7 +68,7 @@ class Desk:
         # that says nothing, such as a port scanner's, would stop all tasks.
         self._listener = _listener(host)
         self.address = DeskAddress(host, self._listener.address[1], secret)
-        self._door = Door(secret, most=_WAITING_MAX, within_s=proof_s)
+        self._door = Door(secret, most=_WAITING_MAX, within_s=PROOF_S)
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="schema ids", daemon=True)
         self._thread.start()

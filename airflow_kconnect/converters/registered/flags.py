@@ -7,8 +7,9 @@ from dataclasses import Field, dataclass, field, fields
 from typing import Any, Self
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.registry.keys import CACHED
 
-CACHED = "all schemas of a run are known while it lasts"
+NULLS_STAY = "Whether a null in a field with a default is written as null instead of the default."
 _IMPORTANCE, _DOCUMENTATION = "importance", "documentation"
 
 

@@ -79,6 +79,24 @@ def lengths_of(column: pa.Array) -> NDArray[np.int64]:
     return np.diff(offsets_of(column)).astype(np.int64)
 
 
+def list_offsets(column: pa.Array) -> NDArray[np.int64]:
+    """Where the items of each list begin and end in the flattened column: one more than rows."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def entries_of(column: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """A MAP column as one of lists, and the keys and values in them."""
+    import pyarrow as pa
+
+    lists = column.cast(pa.list_(column.type.field(0).type))
+    keys, values = lists.flatten().flatten()
+    return lists, keys, values
+
+
 def numpy_of(column: pa.Array) -> NDArray[Any]:
     """The values of a column without nulls; copied where Arrow has them in another form."""
     values: NDArray[Any] = column.to_numpy(zero_copy_only=False)

@@ -36,17 +36,6 @@ TASKS = "kafka.connect:type=source-task-metrics,connector={connector},*"
 READING = ("NumberOfEventsFiltered", "CurrentScn", "OffsetScn", "CommittedScn", "TotalProcessedRows")
 """Figures that move while a log is read, also where nothing of it is captured; all but the first are Oracle's."""
 
-ATTRIBUTES = frozenset(
-    {
-        *("SnapshotRunning", "SnapshotPaused", "SnapshotCompleted", "SnapshotAborted", "SnapshotSkipped"),
-        *("Connected", "MilliSecondsBehindSource", "MilliSecondsSinceLastEvent", "TotalNumberOfEventsSeen"),
-        *READING,
-        *("QueueRemainingCapacity", "QueueTotalCapacity", "BinlogFilename", "BinlogPosition"),
-        *("source-record-poll-total", "source-record-write-total", "source-record-active-count"),
-    }
-)
-"""The attributes that are needed: numbers, booleans, a text. Others are maps that change while they are read."""
-
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 # With these, nothing comes after the snapshot.
 _SNAPSHOT_MODES_WITHOUT_STREAM = ("initial_only",)

@@ -22,7 +22,7 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.registry.authentication import check_authentication
 from airflow_kconnect.registry.guarded import NOT_HTTP, is_http
-from airflow_kconnect.registry.keys import client_keys
+from airflow_kconnect.registry.keys import CACHED, client_keys
 
 REGION, ENDPOINT, PROXY, ROLE = "region", "endpoint", "proxyUrl", "assumeRoleArn"
 REGISTRY, SCHEMA, AUTO = "registry.name", "schemaName", "schemaAutoRegistrationEnabled"
@@ -33,7 +33,6 @@ URL = "schema.registry.url"
 _NAMING = "com.amazonaws.services.schemaregistry.common.AWSSchemaNamingStrategyDefaultImpl"
 _COMPATIBILITIES = ("NONE", "DISABLED", "BACKWARD", "BACKWARD_ALL", "FORWARD", "FORWARD_ALL", "FULL", "FULL_ALL")
 _NAME = re.compile(r"[A-Za-z0-9$_.#-]{1,255}")
-_CACHED = "all schemas of a run are known while it lasts"
 _OF_OBJECTS = "it is about the Java class of what is read; a converter always reads Connect's data"
 _NEEDS_URL = f"must be provided with `{SECONDARY}`: its schemas are in a registry of Confluent's kind"
 
@@ -165,7 +164,7 @@ def _waiting(config: ConfigDef) -> None:
             Importance.LOW,
             "Size of the cache of schemas, and how long they stay in it, in milliseconds.",
             validator=Range.at_least(0),
-            without_effect=_CACHED,
+            without_effect=CACHED,
         )
     config.define(
         "userAgentApp",

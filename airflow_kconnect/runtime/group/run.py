@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from graphlib import TopologicalSorter
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, named
+from airflow_kconnect.connect.errors import ConnectError, InternalError, named
 from airflow_kconnect.runs.group import GroupSpec, MemberEnd, name_of, predecessors, priority_of
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.group.shared_spark import SharedSpark, weight_of
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.memory import give_memory_back, use_few_arenas
-from airflow_kconnect.runtime.process.progress import emit, speaking_for
+from airflow_kconnect.runtime.process.progress import emit, emit_error, speaking_for
 from airflow_kconnect.runtime.process.session import LazySession
 
 log = logging.getLogger("kconnect.group")
@@ -131,12 +131,12 @@ class GroupRun:
                 report = self._run(self._spec_of(name), self._spark.session_of(name)).as_dict()
                 emit("report", report=report)
             except ConnectError as error:
-                return self._failed(name, error)
+                return MemberEnd(name, error=emit_error(error))
             except BaseException as error:  # a connector may even call `sys.exit`
                 if (ended := jvm.unexpected_end()) is not None:
-                    return self._failed(name, ended)
+                    return MemberEnd(name, error=emit_error(ended))
                 log.exception("unexpected error")
-                return self._failed(name, InternalError(self._hide(named(error))))
+                return MemberEnd(name, error=emit_error(InternalError(self._hide(named(error)))))
             return MemberEnd(name, report)
 
     def _spec_of(self, name: str) -> RunSpec:
@@ -149,16 +149,6 @@ class GroupRun:
         moved = [report for report in reports if report is not None and report["replay"] == str(spec.replay)]
         written = [entry for report in moved for entry in report["ranges"]]
         return replace(spec, replay=replace(spec.replay, written=[*spec.replay.written, *written]))
-
-    def _failed(self, name: str, error: ConnectError) -> MemberEnd:
-        event = {
-            "error": type(error).__name__,
-            "message": str(error),
-            "exit_code": error.exit_code,
-            "errors": error.errors if isinstance(error, ConfigError) else None,
-        }
-        emit("error", **event)
-        return MemberEnd(name, error=event)
 
 
 def still_idle(idle: Collection[str], before: Mapping[str, Collection[str]]) -> list[str]:

@@ -18,6 +18,7 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.runs.events import event_line
 
 
@@ -76,6 +77,18 @@ def emit(event: str, **facts: object) -> None:
     if event == "progress":
         for listener in voice.listeners:
             listener(facts)
+
+
+def emit_error(error: ConnectError) -> dict[str, Any]:
+    """Print the event of a run that has failed; returns its facts."""
+    facts: dict[str, Any] = {
+        "error": type(error).__name__,
+        "message": str(error),
+        "exit_code": error.exit_code,
+        "errors": error.errors if isinstance(error, ConfigError) else None,
+    }
+    emit("error", **facts)
+    return facts
 
 
 @contextmanager

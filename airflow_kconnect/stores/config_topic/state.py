@@ -10,7 +10,7 @@ from types import MappingProxyType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.stores.config_topic import records
-from airflow_kconnect.stores.config_topic.records import Properties, RecordKey, RestartRequest
+from airflow_kconnect.stores.config_topic.records import Properties, RecordKey
 from airflow_kconnect.stores.json_values import json_object
 from airflow_kconnect.stores.target_states import TargetState, decode_target_state
 
@@ -18,7 +18,8 @@ log = logging.getLogger(__name__)
 
 # Other records of this package, which are read elsewhere.
 _OUR_OWN = b"kconnect-"
-_NOT_OURS_TO_READ = (records.SESSION_KEY,)
+# A secret; tasks of Connect's own workers; and restarts, which Connect asks of its own workers.
+_NOT_OURS_TO_READ = (records.SESSION_KEY, records.TASK, records.COMMIT, records.TASK_COUNT, records.RESTART)
 
 
 OnLogger = Callable[[str, str, tuple[int, int]], None]
@@ -31,24 +32,12 @@ class ConnectorState:
 
     :param config: its configuration as it was submitted, variables not resolved.
     :param target_state: STARTED unless another one is recorded.
-    :param tasks: configurations of its tasks; empty if there are none or they are inconsistent.
-    :param inconsistent: a commit named tasks whose configurations are missing: they must be written again.
-    :param generation: counts the sets of task configurations seen; None if there was none yet.
-    :param applied_config: the configuration for which the tasks were made.
-    :param task_count: how many tasks a round of fencing has to fence; None if none was recorded.
-    :param pending_fencing: tasks were written since the last round of fencing.
     :param written: timestamp (epoch ms) and offset of the record with the configuration.
     """
 
     name: str
     config: Properties
     target_state: TargetState = TargetState.STARTED
-    tasks: tuple[Properties, ...] = ()
-    inconsistent: bool = False
-    generation: int | None = None
-    applied_config: Properties | None = None
-    task_count: int | None = None
-    pending_fencing: bool = False
     written: tuple[int, int] | None = field(default=None, compare=False)
 
     @property
@@ -64,14 +53,12 @@ class ClusterConfig:
     :param offset: of the next record to read; -1 if none was read.
     :param connectors: by name.
     :param unreadable: connectors without any readable configuration: why.
-    :param loggers: the levels that were set for all workers.
     :param target_states: all that are recorded, also of connectors that are not registered.
     """
 
     offset: int = -1
     connectors: Mapping[str, ConnectorState] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
-    loggers: Mapping[str, str] = field(default_factory=dict)
     target_states: Mapping[str, TargetState] = field(default_factory=dict)
 
     def connector(self, name: str) -> ConnectorState | None:
@@ -90,38 +77,21 @@ class ConfigTopicState:
     Records that cannot be read are skipped with a warning, and what was known before stays in force, as in Connect. The
     session key of Connect's workers is a secret: it is not read.
 
-    :param on_restart: called with each new restart request, not with those that were in the topic before. It must
-        return at once.
-    :param on_logger: called with each level of a logger, also with those that were in the topic before; the same.
+    :param on_logger: called with each level of a logger, also with those that were in the topic before. It must return
+        at once.
     """
 
-    def __init__(
-        self, on_restart: Callable[[RestartRequest], None] | None = None, on_logger: OnLogger | None = None
-    ) -> None:
-        self._on_restart, self._on_logger = on_restart, on_logger
-        self._live = False
+    def __init__(self, on_logger: OnLogger | None = None) -> None:
+        self._on_logger = on_logger
         self._snapshot: ClusterConfig | None = None
         self._offset = -1
         self._configs: dict[str, Properties] = {}
         self._written: dict[str, tuple[int, int]] = {}
         self._target_states: dict[str, TargetState] = {}
-        self._tasks: dict[str, dict[int, Properties]] = {}
-        self._deferred: dict[str, dict[int, Properties]] = {}
-        self._committed: dict[str, int] = {}
-        self._generations: dict[str, int] = {}
-        self._applied: dict[str, Properties] = {}
-        self._inconsistent: set[str] = set()
-        self._task_counts: dict[str, int] = {}
-        self._pending_fencing: set[str] = set()
-        self._loggers: dict[str, str] = {}
         self._unreadable: dict[str, str] = {}
-        self._fold: dict[str, Callable[[RecordKey, bytes | None], None]] = {
+        self._fold: dict[str, Callable[[RecordKey, LogRecord], None]] = {
             records.CONNECTOR: self._connector,
-            records.TASK: self._task,
-            records.COMMIT: self._commit,
-            records.TASK_COUNT: self._task_count,
             records.TARGET_STATE: self._target_state,
-            records.RESTART: self._restart,
             records.LOGGER: self._logger,
         }
 
@@ -138,11 +108,7 @@ class ConfigTopicState:
 
     def _take(self, key: RecordKey, record: LogRecord) -> None:
         try:
-            self._fold[key.kind](key, record.value)
-            if key.kind == records.CONNECTOR:
-                self._written[key.name] = (record.timestamp_ms, record.offset)
-            if key.kind == records.LOGGER and self._on_logger is not None:
-                self._on_logger(key.name, self._loggers[key.name], (record.timestamp_ms, record.offset))
+            self._fold[key.kind](key, record)
         except (ValueError, RecursionError) as error:
             # Only where it is and the kind of problem: the value may hold secrets.
             why = f"{record} with key {key.encode().decode()} cannot be read: {_problem(error)}"
@@ -153,10 +119,6 @@ class ConfigTopicState:
                     " connector"
                 )
 
-    def caught_up(self) -> None:
-        """From here on restart requests are new."""
-        self._live = True
-
     def snapshot(self) -> ClusterConfig:
         """An immutable copy of what is known."""
         if self._snapshot is None:
@@ -164,7 +126,6 @@ class ConfigTopicState:
                 self._offset,
                 MappingProxyType({name: self._state_of(name) for name in sorted(self._configs)}),
                 MappingProxyType(dict(self._unreadable)),
-                MappingProxyType(dict(self._loggers)),
                 MappingProxyType(dict(self._target_states)),
             )
         return self._snapshot
@@ -181,80 +142,28 @@ class ConfigTopicState:
         return None
 
     def _state_of(self, name: str) -> ConnectorState:
-        inconsistent = name in self._inconsistent
-        count = 0 if inconsistent else self._committed.get(name, 0)
-        return ConnectorState(
-            name,
-            self._configs[name],
-            self._target_states.get(name, TargetState.STARTED),
-            tuple(self._tasks[name][task] for task in range(count)),
-            inconsistent,
-            self._generations.get(name),
-            self._applied.get(name),
-            self._task_counts.get(name),
-            name in self._pending_fencing,
-            self._written.get(name),
-        )
+        target = self._target_states.get(name, TargetState.STARTED)
+        return ConnectorState(name, self._configs[name], target, self._written.get(name))
 
-    def _connector(self, key: RecordKey, value: bytes | None) -> None:
-        config = records.decode_properties(value)
+    def _connector(self, key: RecordKey, record: LogRecord) -> None:
+        config = records.decode_properties(record.value)
         self._unreadable.pop(key.name, None)
         if config is None:
-            self._forget(key.name)
+            self._configs.pop(key.name, None)
         else:
             self._configs[key.name] = config
+            self._written[key.name] = (record.timestamp_ms, record.offset)
 
-    def _forget(self, name: str) -> None:
-        """Records of tasks outlive a deleted connector in the topic."""
-        for known in (self._configs, self._tasks, self._deferred, self._committed, self._applied):
-            known.pop(name, None)
-        self._inconsistent.discard(name)
-
-    def _task(self, key: RecordKey, value: bytes | None) -> None:
-        assert key.task is not None
-        config = records.decode_properties(value)
-        if config is None:
-            raise ValueError("has no value")
-        self._deferred.setdefault(key.name, {})[key.task] = config
-
-    def _commit(self, key: RecordKey, value: bytes | None) -> None:
-        """Put the task configurations since the last commit into force, unless one of them is missing."""
-        name = key.name
-        if name not in self._configs:
-            self._forget(name)  # it was deleted, and compaction has removed its own record
-            return
-        count = records.decode_commit(value)
-        deferred = self._deferred.pop(name, {})
-        if any(task not in deferred for task in range(count)):
-            self._inconsistent.add(name)  # compaction has removed some: a later set was written without its commit
-        else:
-            self._inconsistent.discard(name)
-            self._tasks.setdefault(name, {}).update(deferred)
-            self._applied[name] = self._configs[name]
-            if deferred:
-                self._generations[name] = self._generations.get(name, -1) + 1
-        self._committed[name] = count
-        self._pending_fencing.add(name)
-
-    def _task_count(self, key: RecordKey, value: bytes | None) -> None:
-        self._task_counts[key.name] = records.decode_task_count(value)
-        self._pending_fencing.discard(key.name)
-
-    def _target_state(self, key: RecordKey, value: bytes | None) -> None:
-        if json_object(value) is None:
+    def _target_state(self, key: RecordKey, record: LogRecord) -> None:
+        if json_object(record.value) is None:
             self._target_states.pop(key.name, None)
-        elif value is not None:
-            self._target_states[key.name] = decode_target_state(value)
+        elif record.value is not None:
+            self._target_states[key.name] = decode_target_state(record.value)
 
-    def _restart(self, key: RecordKey, value: bytes | None) -> None:
-        if value is None:
-            return
-        request = RestartRequest.decode(key.name, value)
-        if self._live and self._on_restart is not None:
-            self._on_restart(request)
-
-    def _logger(self, key: RecordKey, value: bytes | None) -> None:
-        self._loggers[key.name] = records.decode_logger_level(value)
+    def _logger(self, key: RecordKey, record: LogRecord) -> None:
+        level = records.decode_logger_level(record.value)
+        if self._on_logger is not None:
+            self._on_logger(key.name, level, (record.timestamp_ms, record.offset))
 
 
 def _problem(error: ValueError | RecursionError) -> str:

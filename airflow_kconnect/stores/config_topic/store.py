@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -13,7 +13,7 @@ from airflow_kconnect.kafka.log_reader import LogReader
 from airflow_kconnect.kafka.producers import FlushingProducer, new_producer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.config_topic import records
-from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
+from airflow_kconnect.stores.config_topic.records import RecordKey
 from airflow_kconnect.stores.config_topic.state import ClusterConfig, ConfigTopicState, ConnectorState, OnLogger
 from airflow_kconnect.stores.config_topic.writer import ConfigWriter
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state
@@ -24,30 +24,23 @@ _TIMEOUT_S = 30.0  # as `READ_WRITE_TOTAL_TIMEOUT_MS` in Connect
 
 
 class ConfigStore:
-    """Connectors, tasks and target states of a worker group. Thread-safe; close it when done.
+    """Connectors and target states of a worker group. Thread-safe; close it when done.
 
     What this store has written it also reads: each write returns after the topic was read to its end.
 
     :param worker: variables resolved; its ``config.storage.topic`` is used.
     :param follow: keep a thread that follows the topic: for servers. Without it the topic is read when asked.
-    :param on_restart: :param on_logger: see `ConfigTopicState`; must not call the store.
+    :param on_logger: see `ConfigTopicState`; must not call the store.
     :raises ConfigError: a setting in the worker's client configuration is not supported.
     """
 
-    def __init__(
-        self,
-        worker: WorkerConfig,
-        *,
-        follow: bool = False,
-        on_restart: Callable[[RestartRequest], None] | None = None,
-        on_logger: OnLogger | None = None,
-    ) -> None:
+    def __init__(self, worker: WorkerConfig, *, follow: bool = False, on_logger: OnLogger | None = None) -> None:
         self._worker, self._topic = worker, worker.config_topic
         self._clients = ClientConfigs(worker.props)
         self._admin = KafkaAdmin(self._clients.admin())
         view = LogFollower if follow else LogReader
         self._view: LogFollower[ConfigTopicState] | LogReader[ConfigTopicState] = view(
-            self._clients, self._topic, lambda: ConfigTopicState(on_restart, on_logger), f"{worker.group_id}-configs"
+            self._clients, self._topic, lambda: ConfigTopicState(on_logger), f"{worker.group_id}-configs"
         )
         self._writing = threading.Lock()
         self._checked = False
@@ -106,17 +99,13 @@ class ConfigStore:
             finally:
                 producer.close()
 
-    def put_target_state(self, name: str, state: TargetState) -> ClusterConfig:
-        """Set the target state of a connector; fences no one, as in Connect. Raises what `writing` does."""
-        return self.put_target_states([name], state)
-
     def put_target_states(self, names: Iterable[str], state: TargetState) -> ClusterConfig:
-        """Set the target state of several connectors; as `put_target_state`."""
+        """Set the target state of connectors; fences no one, as in Connect. Raises what `writing` does."""
         return self._put({RecordKey(records.TARGET_STATE, name): encode_target_state(state) for name in names})
 
-    def put_logger_level(self, logger: str, level: str) -> ClusterConfig:
+    def put_logger_level(self, logger: str, level: str) -> None:
         """Set the level of a logger on all workers (KIP-976); fences no one. Raises what `writing` does."""
-        return self._put({RecordKey(records.LOGGER, logger): records.encode_logger_level(level)})
+        self._put({RecordKey(records.LOGGER, logger): records.encode_logger_level(level)})
 
     def close(self) -> None:
         """Stop following."""

@@ -72,9 +72,6 @@ class StatusTopicState:
         except (ValueError, RecursionError) as error:
             log.warning("ignoring the status at %s with key %s: %s", record, key.encode().decode(), error)
 
-    def caught_up(self) -> None:
-        """Old records are treated like new ones."""
-
     def get(self, key: StatusKey) -> Status | None:
         """The status of a connector or of a task; None if there is none."""
         if isinstance(key, TaskKey):

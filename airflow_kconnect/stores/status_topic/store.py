@@ -82,10 +82,6 @@ class StatusStore:
         """Whether the topic is being followed; None if it is only read when asked."""
         return self._view.health if isinstance(self._view, LogFollower) else None
 
-    def put(self, key: StatusKey, status: Status) -> None:
-        """Write a status, also over that of another worker."""
-        self._send((key.encode(), status.encode()))
-
     def put_states(self, connector: str, status: Status, tasks: Iterable[int]) -> None:
         """Write the status of a connector and of its tasks; the tasks of a stopped one are removed, as in Connect."""
         self.put_all_states([(connector, status, tasks)])

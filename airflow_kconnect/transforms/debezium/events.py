@@ -22,6 +22,7 @@ from airflow_kconnect.transforms.expressions.fields import (
     member,
     no_object,
     no_struct,
+    no_such_field,
     or_null,
     unbuildable,
     value_of,
@@ -38,11 +39,6 @@ _DELETED = "__deleted"
 _PURPOSE = "source field insertion"
 _OF_TRANSACTION = ("id", "data_collection_order", "total_order")
 _OF_EVENT = ("op", "ts_ms", "ts_us", "ts_ns")
-# Java's message if a struct has no such field.
-_NULL_POINTER = (
-    'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
-    '"org.apache.kafka.connect.data.Schema.field(String)" is null'
-)
 
 
 @dataclass(frozen=True)
@@ -201,7 +197,7 @@ class _StructEvents(Events):
         if reference.parent is not None:
             container = schema.field(reference.parent)
             if container is None:
-                raise _NoFact(with_exception_column("java.lang.NullPointerException", _NULL_POINTER))
+                raise _NoFact(no_such_field())
             schema, parent = container.schema, parent.getField(reference.parent)
         if schema.type is not SchemaType.STRUCT:
             raise _NoFact(data_exception("Cannot look up fields on non-struct type"))

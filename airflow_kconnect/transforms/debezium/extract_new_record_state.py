@@ -13,6 +13,7 @@ from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import Encoded
 from airflow_kconnect.transforms.base import (
+    HEADERS,
     Change,
     Rows,
     Scope,
@@ -40,7 +41,6 @@ _NOT_HERE = {
 # The kind of a record, in the column of that name.
 _KIND = "debezium_kind"
 _ROW, _DELETION, _TRUNCATION, _NO_VALUE = "row", "deletion", "truncation", "tombstone"
-_HEADERS = "array<struct<key:string,value:binary>>"
 
 _Group = tuple["Column", Events]
 
@@ -169,17 +169,17 @@ class ExtractNewRecordState(Transformation):
         """The existing headers, and metadata; for a tombstone only that something was deleted."""
         from pyspark.sql import functions as F
 
-        none = F.array().cast(_HEADERS)
+        none = F.array().cast(HEADERS)
         encode: Callable[[Shape, Column], Encoded] = rows.scope.header_converter.encode
         deleted = encode(Shape(STRING_SCHEMA), F.lit("d")).bytes
         of_tombstone = [_header(fact.name, deleted) for fact in self._headers if fact.field == "op"]
-        added = [F.when(F.col(_KIND) == _NO_VALUE, F.array(*of_tombstone).cast(_HEADERS))]
+        added = [F.when(F.col(_KIND) == _NO_VALUE, F.array(*of_tombstone).cast(HEADERS))]
         for of_shape, events in groups:
             headers = (
                 F.when(fact.exists, _header(fact.name, encode(fact.shape, fact.column).bytes))
                 for fact in events.facts(self._headers)[0]
             )
-            new_headers = F.array_compact(F.array(*headers).cast(_HEADERS))
+            new_headers = F.array_compact(F.array(*headers).cast(HEADERS))
             added.append(F.when(of_shape & F.col(_KIND).isNotNull(), new_headers))
         old = none if rows.headers is None else F.coalesce(rows.headers, none)
         return F.concat(old, F.coalesce(*added, none))

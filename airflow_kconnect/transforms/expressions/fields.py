@@ -16,7 +16,7 @@ from airflow_kconnect.transforms.expressions.schemaless import by_kind, java_cla
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-_SCHEMA_BUILDER = "org.apache.kafka.connect.errors.SchemaBuilderException"
+SCHEMA_BUILDER = "org.apache.kafka.connect.errors.SchemaBuilderException"
 
 
 def define_null_rule(config: ConfigDef) -> ConfigDef:
@@ -78,10 +78,10 @@ def unbuildable(names: Iterable[str]) -> Column | None:
     seen: set[str] = set()
     for name in names:
         if not name:
-            return with_exception_column(_SCHEMA_BUILDER, "fieldName cannot be null.")
+            return with_exception_column(SCHEMA_BUILDER, "fieldName cannot be null.")
         if name in seen:
             text = f"Cannot create field because of field name duplication {name}"
-            return with_exception_column(_SCHEMA_BUILDER, text)
+            return with_exception_column(SCHEMA_BUILDER, text)
         seen.add(name)
     return None
 
@@ -89,6 +89,15 @@ def unbuildable(names: Iterable[str]) -> Column | None:
 def null_of_required(name: str, schema: ConnectSchema) -> str:
     """Why a field without a value cannot be put into a struct."""
     return f'Invalid value: null used for required field: "{name}", schema type: {schema.type.name}'
+
+
+def no_such_field() -> Column:
+    """What Java throws where a struct that must have a field does not have it."""
+    text = (
+        'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
+        '"org.apache.kafka.connect.data.Schema.field(String)" is null'
+    )
+    return with_exception_column("java.lang.NullPointerException", text)
 
 
 def refused(shape: Shape, column: Column, error: Column | str) -> Change:

@@ -17,18 +17,19 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.data import SCHEMALESS, SchemaType, Shape
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.transforms.base import (
+    HEADERS,
     Change,
     PartTransformation,
     Rows,
     Scope,
     set_headers,
-    with_exception_column,
 )
 from airflow_kconnect.transforms.expressions.fields import (
     define_null_rule,
     member,
     no_object,
     no_struct,
+    no_such_field,
     or_null,
     rows_by_shape,
     struct_of,
@@ -40,13 +41,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from airflow_kconnect.converters.base import Encoded
-
-_HEADERS = "array<struct<key:string,value:binary>>"
-# Java's message if a struct has no such field.
-_MISSING = (
-    'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
-    '"org.apache.kafka.connect.data.Schema.field(String)" is null'
-)
 
 
 class HeaderFrom(PartTransformation):
@@ -89,9 +83,9 @@ class HeaderFrom(PartTransformation):
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
         from pyspark.sql import functions as F
 
-        none = F.array().cast(_HEADERS)
+        none = F.array().cast(HEADERS)
         headers = Rows(frame, scope).headers
-        old = F.lit(None).cast(_HEADERS) if headers is None else headers
+        old = F.lit(None).cast(HEADERS) if headers is None else headers
         added = (
             F.when(is_shape, self._added(shape, column, scope))
             for is_shape, shape, column in rows_by_shape(frame, self.part)
@@ -128,7 +122,7 @@ class HeaderFrom(PartTransformation):
         else:
             unfit = no_struct(shape.schema, column, self._purpose)
             if any(shape.schema.field(name) is None for name in self._fields):
-                unfit = F.coalesce(unfit, with_exception_column("java.lang.NullPointerException", _MISSING))
+                unfit = F.coalesce(unfit, no_such_field())
         unwritable = (header.error for header in self._encoded(shape, column, scope) if header.error is not None)
         return F.coalesce(unfit, *unwritable)
 
@@ -140,7 +134,7 @@ class HeaderFrom(PartTransformation):
             F.struct(F.lit(name).alias("key"), header.bytes.alias("value"))
             for name, header in zip(self._headers, self._encoded(shape, column, scope), strict=False)
         )
-        return F.array(*headers).cast(_HEADERS)
+        return F.array(*headers).cast(HEADERS)
 
     def _encoded(self, shape: Shape, column: Column, scope: Scope) -> list[Encoded]:
         return [scope.header_converter.encode(*header) for header in self._values(shape, column)]

@@ -22,6 +22,7 @@ from airflow_kconnect.connect.data import (
 from airflow_kconnect.transforms.base import Change, PartTransformation, Rows, with_exception_column
 from airflow_kconnect.transforms.expressions.date_patterns import DatePattern, pattern_problem
 from airflow_kconnect.transforms.expressions.fields import (
+    SCHEMA_BUILDER,
     define_null_rule,
     member,
     no_object,
@@ -44,7 +45,6 @@ _TARGETS = {
     "Time": TIME_SCHEMA,
     "Timestamp": TIMESTAMP_SCHEMA,
 }
-_SCHEMA_BUILDER = "org.apache.kafka.connect.errors.SchemaBuilderException"
 _NO_FORMAT = "TimestampConverter requires format option to be specified when using string timestamps"
 _WRONG_FORMAT = "TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: "
 
@@ -147,7 +147,7 @@ def _unusable(schema: ConnectSchema, column: Column) -> Column | None:
         no_fields = F.when(column.isNull(), "Cannot list fields on non-struct type")
         return F.coalesce(no_fields, no_struct(schema, column, _PURPOSE))
     # Connect makes a default for the struct it expects, and then treats it as one of another schema.
-    return with_exception_column(_SCHEMA_BUILDER, "Invalid default value") if schema.default is not None else None
+    return with_exception_column(SCHEMA_BUILDER, "Invalid default value") if schema.default is not None else None
 
 
 class TimestampConverterKey(TimestampConverter):

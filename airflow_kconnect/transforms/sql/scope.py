@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.transforms.base import Part, Rows, union_of
+from airflow_kconnect.transforms.base import HEADERS, Part, Rows, union_of
 from airflow_kconnect.transforms.expressions.fields import member, or_null, rows_by_shape
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _headers(rows: Rows) -> Column:
         text = F.make_valid_utf8(header["value"].cast("string"))
         return F.struct(header["key"].alias("key"), text.alias("value"))
 
-    headers = _or_absent(rows.headers, "array<struct<key:string,value:binary>>")
+    headers = _or_absent(rows.headers, HEADERS)
     return F.coalesce(F.map_from_entries(F.transform(headers, entry)), F.create_map().cast("map<string,string>"))
 
 

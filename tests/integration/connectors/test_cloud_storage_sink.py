@@ -35,7 +35,7 @@ from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.cloud_storage.s3 import S3SinkConnector
 from airflow_kconnect.places.address import Address
-from tests.support.connectors.sinks import Row, record_frame
+from tests.support.connectors.sinks import Row, record_frame, run_sink, written
 
 HOUR = 3_600_000
 P0 = TopicPartition("t", 0)
@@ -68,26 +68,9 @@ def sink(folder: Path, **props: str) -> LocalSink:
     return LocalSink({"s3.bucket.name": str(folder), "format.class": "JsonFormat", "flush.size": "1000", **props})
 
 
-def written(connector: LocalSink, frame: RecordFrame, start: int = 0) -> tuple[SinkSplit, dict[str, Any], list[str]]:
-    """What a task does: the split, its facts, and the errors of its bad records."""
-    rows = connector.render(frame).toArrow()
-    good = rows.filter(rows.column("error").is_null())
-    end = start + rows.num_rows
-    writer, split = connector.writer(), SinkSplit("t", 0, start, end)
-    writer.open(split)
-    for batch in good.to_batches(max_chunksize=3):
-        writer.write(batch)
-    return split, writer.close(end), [error for error in rows.column("error").to_pylist() if error is not None]
-
-
 def run(connector: LocalSink, frame: RecordFrame, start: int = 0) -> list[str]:
     """A run of one round; returns the errors of bad records."""
-    connector.check()
-    connector.prepare({P0: start})
-    split, facts, errors = written(connector, frame, start)
-    connector.before_commit()
-    connector.commit([(split, facts)])
-    return errors
+    return run_sink(connector, frame, start)[1]
 
 
 def names(folder: Path) -> list[str]:

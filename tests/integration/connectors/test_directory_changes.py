@@ -64,11 +64,10 @@ class Lake:
         """Errors of the rows that were not written."""
         connector = sink(self._folder, self._policy, self._format)
         frame = record_frame(self._spark, SHAPES, rows, self._next)
-        run_sink(connector, "t", frame, self._next, self._next + len(rows))
+        _, errors = run_sink(connector, frame, self._next)
         self._next += len(rows)
         self.warnings = connector.run_warnings()
-        cells = [row.error for row in connector.render(frame).collect()]
-        return [str(error_from_column(cell, "t-0@0")) for cell in cells if cell is not None]
+        return [str(error_from_column(cell, "t-0@0")) for cell in errors]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -97,7 +96,7 @@ class TestEveryFormat:
         self, spark: SparkSession, tmp_path: Path, format: str
     ) -> None:
         frame = record_frame(spark, (OLD, NEW), [SECOND])
-        run_sink(sink(tmp_path, "evolve", format), "t", frame, 0, 1)
+        run_sink(sink(tmp_path, "evolve", format), frame)
         assert Lake(spark, tmp_path, "fail", format).run(SECOND) == []
 
     def test_ignore_leaves_fields_out(self, spark: SparkSession, tmp_path: Path, format: str) -> None:
@@ -128,15 +127,15 @@ class TestEveryFormat:
         shapes = (OLD, Shape(struct(("z", INT32_SCHEMA))))
         connector = sink(tmp_path, "ignore", format)
         frame = record_frame(spark, shapes, [FIRST, (1, (1,))])
-        run_sink(connector, "t", frame, 0, 2)
-        assert [row.error is None for row in connector.render(frame).collect()] == [True, False]
+        (facts, errors) = run_sink(connector, frame)
+        assert (facts["records"], len(errors)) == (1, 1)
 
 
 class TestParquet:
     def test_evolving_adds_members_of_structs(self, spark: SparkSession, tmp_path: Path) -> None:
         lake = Lake(spark, tmp_path, "evolve", "parquet")
         frame = record_frame(spark, (OLD, NEW), [FIRST, SECOND])
-        run_sink(sink(tmp_path, "evolve", "parquet"), "t", frame, 0, 2)
+        run_sink(sink(tmp_path, "evolve", "parquet"), frame)
         assert lake.rows == [
             {"id": 1, "name": "a", "items": [{"sku": "x", "size": None}], "more": None},
             {"id": 2, "name": None, "items": [{"sku": "y", "size": 5}], "more": "m"},
@@ -177,8 +176,10 @@ class TestParquet:
         shapes = (single, Shape(struct(("x", FLOAT64_SCHEMA))))
         connector = sink(tmp_path, "ignore", "parquet")
         frame = record_frame(spark, shapes, [(0, (0.5,)), (1, (0.25,)), (1, (0.1,)), (1, (float("nan"),))])
-        run_sink(connector, "t", frame, 0, 4)
-        assert [row.error is None for row in connector.render(frame).collect()] == [True, True, False, True]
+        (error,) = run_sink(connector, frame)[1]
+        assert "`x` does not fit" in error
+        (path,) = (tmp_path / "t" / "partition=0").iterdir()
+        assert str(pq.read_table(path, partitioning=None)["x"].to_pylist()) == "[0.5, 0.25, nan]"
 
     def test_file_that_cannot_be_read_is_named(self, tmp_path: Path) -> None:
         folder = tmp_path / "t" / "partition=0"
@@ -189,12 +190,9 @@ class TestParquet:
 
 
 def test_compressed_json_is_known(spark: SparkSession, tmp_path: Path) -> None:
-    def run(number: int, row: Row) -> list[str | None]:
+    def run(number: int, row: Row) -> list[str]:
         config = {"name": "lake", "directory": str(tmp_path), "compression": "gzip", SCHEMA_CHANGE: "fail"}
-        connector = DirectorySinkConnector(config)
-        frame = record_frame(spark, SHAPES, [row], number)
-        run_sink(connector, "t", frame, number, number + 1)
-        return [found.error for found in connector.render(frame).collect()]
+        return run_sink(DirectorySinkConnector(config), record_frame(spark, SHAPES, [row], number), number)[1]
 
-    assert run(0, FIRST) == [None]
-    assert "`more` is new" in str(run(1, SECOND))
+    assert run(0, FIRST) == []
+    assert "`more` is new" in run(1, SECOND)[0]

@@ -80,7 +80,7 @@ def texts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list
     target = tmp_path_factory.mktemp("text") / "out.txt"
     rows = [cast(Row, param.values[0]) for param in TEXTS]
     sink = FileStreamSinkConnector({"name": "out", "file": str(target)})
-    run_sink(sink, "t", record_frame(spark, SHAPES, rows), 0, len(rows))
+    run_sink(sink, record_frame(spark, SHAPES, rows))
     return target.read_text().splitlines()
 
 
@@ -95,6 +95,6 @@ def test_runs_append(spark: SparkSession, tmp_path: Path) -> None:
     rows: list[Row] = [(1, str(n)) for n in range(3000)]
     for first in (0, 1000, 2000):
         frame = record_frame(spark, SHAPES, rows[first : first + 1000], first)
-        run_sink(sink, "t", frame, first, first + 1000)
+        run_sink(sink, frame, first)
     assert target.read_text() == "".join(f"{n}\n" for n in range(3000))
     assert list(tmp_path.iterdir()) == [target]

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, Decoded, Hints, encode_union
+from tests.support.spark.lakes import compiled
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def through(spark: SparkSession, staged: Staged) -> Through:
         problem = F.coalesce("read_error", F.lit(None) if error is None else error)
         unknown = F.when(F.col("tag") == UNKNOWN_SHAPE, "the shape is unknown")
         answers = rows.select("n", "tag", written.alias("output"), F.coalesce(problem, unknown).alias("error"))
-        return [_answer(row.output, row.error, row.tag) for row in sorted(answers.collect())]
+        with compiled(spark):
+            return [_answer(row.output, row.error, row.tag) for row in sorted(answers.collect())]
 
     return convert
 

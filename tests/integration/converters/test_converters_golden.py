@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from airflow_kconnect.converters.base import Converter, new_converter
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.base import Converter, Role, new_converter
+from airflow_kconnect.converters.header_codecs import header_codec
 from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.worker_config.keys import SIMPLE_HEADER_CONVERTER
 from tests.golden.deviations import CONVERTERS as DEVIATIONS
@@ -39,9 +42,9 @@ def _batches(lines: list[Line]) -> Iterator[list[Line]]:
             yield same[first : first + BATCH]
 
 
-def _converter(line: Line) -> Converter:
-    props = {f"value.converter.{key}": value for key, value in line["config"].items()}
-    return new_converter(line["converter"], props, {})
+def _converter(line: Line, role: Role = "value") -> Converter:
+    props = {f"{role}.converter.{key}": value for key, value in line["config"].items()}
+    return new_converter(line["converter"], props, {}, role=role)
 
 
 def _parsed(line: Line, output: str | None) -> Any:
@@ -68,13 +71,24 @@ def test_there_are_cases_for_all_converters_of_kafka_itself() -> None:
     assert {line["converter"] for line in LINES} == known - {SIMPLE_HEADER_CONVERTER}
 
 
-@pytest.mark.parametrize("line", [pytest.param(line, id=f"{n} {line['case']}") for n, line in enumerate(LINES)])
-def test_answers_as_kafka_connect_does(line: Line, answers: dict[str, Any]) -> None:
+EACH = pytest.mark.parametrize("line", [pytest.param(line, id=f"{n} {line['case']}") for n, line in enumerate(LINES)])
+
+
+@EACH
+def test_columns_have_the_answers_of_kafka_connect(line: Line, answers: dict[str, Any]) -> None:
     answer = answers[json.dumps(line)]
-    if "error" in line:
-        assert answer.error is not None
-        return
-    assert answer.error is None
-    output = None if answer.output is None else answer.output.decode()
-    same = _parsed(line, output) == _parsed(line, line["output"])
-    assert same != (line["case"] in DEVIATIONS), output
+    assert (answer.error is not None) == ("error" in line)
+    assert _is_as_recorded(line, answer.output)
+
+
+@EACH
+def test_single_headers_have_the_answers_of_kafka_connect(line: Line) -> None:
+    reader, writer = (header_codec(_converter(of, "header")) for of in (line, _writer(line)))
+    raw = None if line["input"] is None else line["input"].encode()
+    with pytest.raises(DataError) if "error" in line else nullcontext():
+        assert _is_as_recorded(line, writer.encode(*reader.decode(raw)))
+
+
+def _is_as_recorded(line: Line, written: bytes | None) -> bool:
+    output = None if written is None else written.decode()
+    return "error" in line or (_parsed(line, output) == _parsed(line, line["output"])) != (line["case"] in DEVIATIONS)

@@ -35,7 +35,6 @@ from airflow_kconnect.connect.data import (
     struct,
 )
 from airflow_kconnect.converters.base import Converter
-from airflow_kconnect.converters.byte_array import ByteArrayConverter
 from airflow_kconnect.converters.header_codecs import header_codec
 from airflow_kconnect.converters.header_text.converter import SimpleHeaderConverter
 from airflow_kconnect.converters.header_text.values import convert_to_string
@@ -192,21 +191,6 @@ class TestJsonRoundTrip:
         assert there_and_back(converter, RECORD, values) == values
 
     @one_job
-    @given(many(st.none() | texts, 100, 200))
-    def test_texts(self, there_and_back: Any, values: list[Any]) -> None:
-        assert there_and_back(json_converter(), OPTIONAL_STRING_SCHEMA, values) == values
-
-    @one_job
-    @given(many(st.none() | integers(64), 100, 200))
-    def test_numbers(self, there_and_back: Any, values: list[Any]) -> None:
-        assert there_and_back(json_converter(), INT64_SCHEMA.as_optional(), values) == values
-
-    @one_job
-    @given(many(st.none() | st.binary(max_size=200), 50, 100))
-    def test_bytes(self, there_and_back: Any, values: list[Any]) -> None:
-        assert there_and_back(json_converter(), OPTIONAL_BYTES_SCHEMA, values) == values
-
-    @one_job
     @given(many(records, 10, 20))
     def test_bare_payloads_of_a_configured_schema(self, there_and_back: Any, values: list[Any]) -> None:
         from airflow_kconnect.converters.json.schemas import schema_text
@@ -214,18 +198,6 @@ class TestJsonRoundTrip:
         writer, reader = json_converter(schemas_enable="false"), json_converter(schema_content=schema_text(RECORD))
         reader.encode = writer.encode  # type: ignore[method-assign]
         assert there_and_back(reader, RECORD, values) == values
-
-
-class TestOtherRoundTrips:
-    @one_job
-    @given(many(st.none() | texts, 100, 200))
-    def test_string(self, there_and_back: Any, values: list[Any]) -> None:
-        assert there_and_back(StringConverter({}, is_key=False), OPTIONAL_STRING_SCHEMA, values) == values
-
-    @one_job
-    @given(many(st.none() | st.binary(max_size=50), 100, 200))
-    def test_byte_array(self, there_and_back: Any, values: list[Any]) -> None:
-        assert there_and_back(ByteArrayConverter({}, is_key=False), OPTIONAL_BYTES_SCHEMA, values) == values
 
 
 class TestPrimitiveRoundTrips:

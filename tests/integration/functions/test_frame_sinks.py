@@ -89,22 +89,15 @@ def test_fields_are_columns(config: Any, run_of: Any, bootstrap: str, spark: Spa
     assert sorted(map(tuple, found.collect())) == [(1, 2.5), (2, None)]
 
 
-def test_members_of_objects_without_a_schema_are_columns(
+def test_members_of_objects_without_a_schema_are_columns_of_batches_of_a_size(
     config: Any, run_of: Any, bootstrap: str, tmp_path: Path
 ) -> None:
-    sink = config("noted")
-    write(bootstrap, sink, 1, 2)
-    assert run_of(sink).records["written"] == 2
-    write(bootstrap, sink, 3)
-    run_of(sink)
-    assert [call[1:] for call in calls(tmp_path)] == [[2, [1, 2]], [1, [3]]]
-
-
-def test_a_batch_has_no_more_records_than_its_size(config: Any, run_of: Any, bootstrap: str, tmp_path: Path) -> None:
     sink = config("noted", **{"batch.size": "2"})
-    write(bootstrap, sink, 1, 2, 3, 4, 5)
+    write(bootstrap, sink, 1, 2, 3)
+    assert run_of(sink).records["written"] == 3
+    write(bootstrap, sink, 4)
     run_of(sink)
-    assert [call[2] for call in calls(tmp_path)] == [[1, 2], [3, 4], [5]]
+    assert [call[1:] for call in calls(tmp_path)] == [[2, [1, 2]], [1, [3]], [1, [4]]]
 
 
 def test_a_batch_that_failed_comes_again_as_it_was_under_its_identity(

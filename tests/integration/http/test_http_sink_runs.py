@@ -120,9 +120,10 @@ class _Batches(_Receiver):
     keys = {"batching.enabled": "true", "batch.max.size": "3"}
 
 
-_QUICK = ("runs", "killed:mid-write", "tombstones")
+_QUICK = ("killed:mid-write",)
 _MORE = (
-    *("second-run", "each-record", "bounds", "unicode", "nulls", "large", "killed:after-last-write"),
+    *("runs", "tombstones", "second-run", "each-record", "bounds", "unicode", "nulls", "large"),
+    *("killed:after-last-write",),
     *("killed:after-visible", "killed:after-final-commit", "killed:random", "two-runs", "errors"),
 )
 

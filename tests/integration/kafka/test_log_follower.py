@@ -33,9 +33,6 @@ class Table:
     def add(self, record: LogRecord) -> None:
         self.values[record.key] = record.value
 
-    def caught_up(self) -> None:
-        pass
-
 
 def values(table: Table) -> Values:
     return dict(table.values)

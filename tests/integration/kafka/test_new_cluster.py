@@ -14,7 +14,7 @@ from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.local.broker import EmbeddedBroker
 
 # They take some seconds to be created.
-_MANY = {"offsets.topic.num.partitions": "500"}
+_MANY = {"offsets.topic.num.partitions": "200"}
 _TOO_MANY_REPLICAS = {"offsets.topic.replication.factor": "3"}
 
 

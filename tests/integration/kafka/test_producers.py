@@ -55,36 +55,23 @@ Make = Callable[..., Any]
 
 
 class TestTransactions:
-    def test_committed_records_are_visible(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
+    def test_records_are_visible_once_they_are_committed(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
         producer, name = make(unique("id")), topic()
         producer.begin()
         producer.produce(name, b"a")
+        producer.flush()
+        before = read_values(bootstrap, name)
         producer.commit()
-        assert read_values(bootstrap, name) == [b"a"]
+        assert (before, read_values(bootstrap, name)) == ([], [b"a"])
 
-    def test_records_of_an_open_transaction_are_invisible(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
-        producer, name = make(unique("id")), topic()
-        producer.begin()
-        producer.produce(name, b"a")
-        producer.flush()
-        assert read_values(bootstrap, name) == []
-
-    def test_aborted_records_are_invisible(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
-        producer, name = make(unique("id")), topic()
-        producer.begin()
-        producer.produce(name, b"a")
-        producer.flush()
-        producer.abort()
-        assert read_values(bootstrap, name) == []
-
-    def test_aborted_records_were_written(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
-        """So that the test above sees what it should."""
+    def test_aborted_records_are_written_and_invisible(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
         producer, name = make(unique("id")), topic()
         producer.begin()
         producer.produce(name, b"a")
         producer.flush()
         producer.abort()
         assert [record.value for record in read_all(bootstrap, name, committed=False)] == [b"a"]
+        assert read_values(bootstrap, name) == []
 
     def test_a_transaction_after_an_abort(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
         producer, name = make(unique("id")), topic()
@@ -128,18 +115,11 @@ class TestFencing:
         old.flush()
         return old
 
-    def test_an_older_producer_cannot_commit(self, make: Make, topic: MakeTopic) -> None:
-        transactional_id = unique("id")
-        old = self.open_old(make, topic(), transactional_id)
-        make(transactional_id)
-        with pytest.raises(FencedError, match="fenced by a newer run"):
-            old.commit()
-
-    def test_records_of_a_fenced_producer_are_invisible(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
+    def test_an_older_producer_cannot_commit(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
         transactional_id, name = unique("id"), topic()
         old = self.open_old(make, name, transactional_id)
         make(transactional_id)
-        with pytest.raises(FencedError):
+        with pytest.raises(FencedError, match="fenced by a newer run"):
             old.commit()
         assert read_values(bootstrap, name) == []
 
@@ -287,19 +267,12 @@ class TestFullRecords:
         assert self.written(make, topic, bootstrap, headers=headers).headers == [("a", b"\xff"), ("a", None)]
 
 
-class TestFlushing:
-    def test_a_commit_waits_for_the_records(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
-        producer, name = make(None), topic()
-        producer.begin()
-        producer.produce(name, b"a")
-        producer.commit()
-        assert read_values(bootstrap, name) == [b"a"]
-
-    def test_a_record_that_the_broker_refuses_is_an_error(self, make: Make, topic: MakeTopic) -> None:
-        producer = make(None)
-        producer.produce(topic(config={"max.message.bytes": "100"}), b"x" * 10_000)
-        with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
-            producer.commit()
+def test_a_commit_of_a_flushing_producer_waits_for_the_records(make: Make, topic: MakeTopic, bootstrap: str) -> None:
+    producer, name = make(None), topic()
+    producer.begin()
+    producer.produce(name, b"a")
+    producer.commit()
+    assert read_values(bootstrap, name) == [b"a"]
 
 
 class TestErrorsInMidStream:
@@ -356,17 +329,15 @@ class TestErrorsInMidStream:
 
 
 class TestErrors:
-    def test_a_record_that_the_broker_refuses_fails_the_transaction(self, make: Make, topic: MakeTopic) -> None:
-        producer = make(unique("id"))
+    @pytest.mark.parametrize("transactional", [True, False], ids=["transactional", "flushing"])
+    def test_a_record_that_the_broker_refuses_fails_the_commit_of_what_the_producer_is_for(
+        self, configs: ClientConfigs, topic: MakeTopic, transactional: bool
+    ) -> None:
+        config = configs.producer(unique("id") if transactional else None)
+        producer = new_producer(config, "connector fs split 3")
         producer.begin()
         producer.produce(topic(config={"max.message.bytes": "100"}), b"x" * 10_000)
-        with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
-            producer.commit()
-
-    def test_the_text_says_what_the_producer_is_for(self, configs: ClientConfigs, topic: MakeTopic) -> None:
-        producer = new_producer(configs.producer(None), "connector fs split 3")
-        producer.produce(topic(config={"max.message.bytes": "100"}), b"x" * 10_000)
-        with pytest.raises(DataError, match=r"^connector fs split 3: writing to topic-"):
+        with pytest.raises(DataError, match=r"^connector fs split 3: writing to topic-.*`max\.message\.bytes`"):
             producer.commit()
         producer.close()
 

@@ -124,6 +124,7 @@ def test_files_of_the_working_folder_are_not_imported(folder: Path, kconnect_run
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.exhaustive  # that the error has them: tests/unit/runtime/process/test_spark_errors.py
 def test_the_last_words_of_a_python_worker_are_in_the_error(folder: Path, kconnect_run: Command) -> None:
     """It ends by a file in a relative folder of the Python path, which a safe path leaves as it is."""
     (folder / "library").mkdir()

@@ -26,6 +26,7 @@ def sides(request: pytest.FixtureRequest, side: Callable[..., Side]) -> Side:
     return side(**{"offset.storage.topic": unique("offsets"), "group.id": unique("kconnect")})
 
 
+@pytest.mark.exhaustive  # as the page about it says: `runtime/test_interoperation.py`
 def test_a_file_source_moves_here_and_back_twice(
     sides: Side,
     connect: ConnectWorker,

@@ -35,55 +35,28 @@ def created(client: KafkaConnect) -> KafkaConnect:
     return client
 
 
-def test_it_reads_the_version(client: KafkaConnect) -> None:
+def test_it_reads_the_version_lists_plugins_and_validates(client: KafkaConnect) -> None:
     assert client.get_cluster_info()["version"] == "4.3.0"
-
-
-def test_it_lists_what_it_has_created(created: KafkaConnect) -> None:
-    assert created.list_connectors() == ["one"]
-
-
-def test_it_finds_connectors_by_pattern_and_state(created: KafkaConnect) -> None:
-    assert list(created.list_connectors(expand="status", pattern="o.*", state="RUNNING")) == ["one"]
-
-
-def test_it_changes_a_configuration(created: KafkaConnect) -> None:
-    created.update_connector("one", {**CONFIG, "topic": "u"})
-    assert created.get_connector_config("one")["topic"] == "u"
-
-
-@pytest.mark.parametrize(("call", "state"), [("pause", "PAUSED"), ("stop", "STOPPED")])
-def test_it_pauses_and_stops(call: str, state: str, created: KafkaConnect) -> None:
-    getattr(created, f"{call}_connector")("one")
-    assert created.get_connector_status("one")["connector"]["state"] == state
-
-
-def test_it_resumes(created: KafkaConnect) -> None:
-    created.pause_connector("one")
-    created.resume_connector("one")
-    assert created.get_connector_status("one")["connector"]["state"] == "RUNNING"
-
-
-def test_it_restarts(created: KafkaConnect) -> None:
-    created.restart_connector("one", include_tasks=True)
-    assert created.get_connector("one")["name"] == "one"
-
-
-def test_it_reads_and_resets_topics(created: KafkaConnect) -> None:
-    created.reset_connector_topics("one")
-    assert created.list_connector_topics("one") == {"one": {"topics": []}}
-
-
-def test_it_lists_plugins(client: KafkaConnect) -> None:
     classes = {plugin["class"] for plugin in client.list_connector_plugins()}
     assert "org.apache.kafka.connect.file.FileStreamSourceConnector" in classes
-
-
-def test_it_validates(client: KafkaConnect) -> None:
     infos = client.validate_connector_config("FileStreamSource", {**CONFIG, "name": "one", "tasks.max": "0"})
     assert infos["error_count"] == 1
 
 
-def test_it_deletes(created: KafkaConnect) -> None:
+def test_it_finds_changes_and_deletes_what_it_has_created(created: KafkaConnect) -> None:
+    assert created.list_connectors() == ["one"]
+    assert list(created.list_connectors(expand="status", pattern="o.*", state="RUNNING")) == ["one"]
+    created.update_connector("one", {**CONFIG, "topic": "u"})
+    assert created.get_connector_config("one")["topic"] == "u"
+    created.reset_connector_topics("one")
+    assert created.list_connector_topics("one") == {"one": {"topics": []}}
     created.delete_connector("one")
     assert created.list_connectors() == []
+
+
+def test_it_pauses_resumes_stops_and_restarts(created: KafkaConnect) -> None:
+    for call, state in (("pause", "PAUSED"), ("resume", "RUNNING"), ("stop", "STOPPED")):
+        getattr(created, f"{call}_connector")("one")
+        assert created.get_connector_status("one")["connector"]["state"] == state
+    created.restart_connector("one", include_tasks=True)
+    assert created.get_connector("one")["name"] == "one"

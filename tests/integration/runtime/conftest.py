@@ -15,6 +15,7 @@ from airflow_kconnect.runs.spec import RecordsShown, RunSpec
 from airflow_kconnect.runtime.job import run, shown
 from airflow_kconnect.variables.resolver import ConfigResolver
 from tests.support import unique
+from tests.support.spark.jobs import Job, end_of_overtaken, kill_job_at, start_job
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -27,6 +28,7 @@ NEEDS_SPARK = {
 
 Run = Callable[..., RunReport]
 Preview = Callable[..., dict[str, Any]]
+Source = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
@@ -67,6 +69,31 @@ def preview_here(spark: SparkSession, worker_props: dict[str, str]) -> Preview:
     return show
 
 
+class Jobs:
+    """Runs of connectors as jobs of their own, which can be killed; see `tests.support.spark.jobs`."""
+
+    def __init__(self, worker: Mapping[str, str], folder: Path) -> None:
+        self._worker, self._folder = worker, folder
+
+    def start(self, config: Mapping[str, str], **start: Any) -> Job:
+        """A run that is in progress."""
+        return start_job(config, self._worker, self._folder, **start)
+
+    def killed_at(self, failpoint: str, config: Mapping[str, str]) -> None:
+        """A run that is killed where it stops."""
+        kill_job_at(failpoint, config, self._worker, self._folder)
+
+    def overtaken_at(self, failpoint: str, config: Mapping[str, str], newer: Callable[[], object]) -> int:
+        """The exit code of a run that stands at a failpoint while a newer one does everything."""
+        return end_of_overtaken(failpoint, config, self._worker, self._folder, newer)
+
+
+@pytest.fixture
+def jobs(worker_props: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    """Jobs with the worker of the test."""
+    return Jobs(worker_props, tmp_path_factory.mktemp("jobs"))
+
+
 class NumberedFile:
     """A file whose line n is ``line-<n>``: what is missing or doubled in a topic can be counted."""
 
@@ -93,7 +120,7 @@ def numbered(tmp_path: Path) -> NumberedFile:
 
 
 @pytest.fixture
-def file_source(numbered: NumberedFile) -> Callable[..., dict[str, str]]:
+def file_source(numbered: NumberedFile) -> Source:
     """The configuration of a file source over `numbered`, with a topic of its own."""
 
     def config(**more: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.submit.operations import STOPPED, alter_offsets, reset_offsets, set_target_state
-from tests.integration.runtime.conftest import STRING, NumberedFile, Run
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
 from tests.support.kafka import produce, read_values
@@ -36,12 +36,7 @@ def alter(worker_props: dict[str, str]) -> Alter:
 
 class TestSource:
     def test_a_run_begins_at_the_altered_byte(
-        self,
-        numbered: NumberedFile,
-        file_source: Callable[..., dict[str, str]],
-        run_here: Run,
-        alter: Alter,
-        bootstrap: str,
+        self, numbered: NumberedFile, file_source: Source, run_here: Run, alter: Alter, bootstrap: str
     ) -> None:
         numbered.append(3)
         config = file_source()
@@ -52,12 +47,7 @@ class TestSource:
         assert read_values(bootstrap, config["topic"]) == [*numbered.expected(), b"line-2"]
 
     def test_a_replaced_file_is_read_after_a_reset(
-        self,
-        numbered: NumberedFile,
-        file_source: Callable[..., dict[str, str]],
-        run_here: Run,
-        alter: Alter,
-        bootstrap: str,
+        self, numbered: NumberedFile, file_source: Source, run_here: Run, alter: Alter, bootstrap: str
     ) -> None:
         numbered.append(3)
         config = file_source()

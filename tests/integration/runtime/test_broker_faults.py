@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.local import ports
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
-from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
+from tests.integration.runtime.conftest import NumberedFile, Run, Source, missing_and_doubled
 from tests.support.kafka import read_values
 from tests.support.spark.jobs import start_job
 
@@ -31,7 +31,7 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBro
 
 
 def test_broker_that_is_unavailable_is_retriable_and_named(
-    numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run, monkeypatch: pytest.MonkeyPatch
+    numbered: NumberedFile, file_source: Source, run_here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("airflow_kconnect.kafka.admin.KafkaAdmin.__init__.__defaults__", (3.0,))
     address = f"127.0.0.1:{ports.free_port()}"
@@ -50,7 +50,7 @@ def _sasl(broker: EmbeddedBroker, password: str) -> dict[str, str]:
 
 
 def test_wrong_password_is_a_configuration_error_that_does_not_show_it(
-    own_broker: EmbeddedBroker, file_source: Callable[..., dict[str, str]], run_here: Run
+    own_broker: EmbeddedBroker, file_source: Source, run_here: Run
 ) -> None:
     with pytest.raises(ConfigError, match="authentication failed") as caught:
         run_here(file_source(), **_sasl(own_broker, "wrong-password"))
@@ -58,7 +58,7 @@ def test_wrong_password_is_a_configuration_error_that_does_not_show_it(
 
 
 def test_right_password_moves_the_records(
-    own_broker: EmbeddedBroker, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
+    own_broker: EmbeddedBroker, numbered: NumberedFile, file_source: Source, run_here: Run
 ) -> None:
     """Here also: the first run makes its offset topic before the broker does, which would not compact it."""
     numbered.append(10)
@@ -68,11 +68,7 @@ def test_right_password_moves_the_records(
 
 @pytest.mark.spark_submit
 def test_broker_restarted_mid_run_loses_and_doubles_nothing(
-    own_broker: EmbeddedBroker,
-    numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
-    run_here: Run,
-    tmp_path: Path,
+    own_broker: EmbeddedBroker, numbered: NumberedFile, file_source: Source, run_here: Run, tmp_path: Path
 ) -> None:
     numbered.append(60_000)
     config, worker = file_source(), worker_config(own_broker.bootstrap)

@@ -18,7 +18,7 @@ from airflow_kconnect.connect.config import properties
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import alter_offsets, reset_offsets
 from airflow_kconnect.worker_config.keys import WorkerConfig
-from tests.integration.runtime.conftest import STRING, NumberedFile, Run
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source
 from tests.support import unique
 from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic, produce, read_values
@@ -63,7 +63,7 @@ def run_as(connect: ConnectWorker, run_here: Run) -> Run:
 
 
 @pytest.fixture
-def source(file_source: Callable[..., dict[str, str]], bootstrap: str) -> dict[str, str]:
+def source(file_source: Source, bootstrap: str) -> dict[str, str]:
     """A file source that both can run."""
     config = file_source()
     create_topic(bootstrap, config["topic"])

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import urllib.request
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.conftest import NEEDS_SPARK, NumberedFile
-from tests.support.spark.jobs import start_job
+from tests.integration.runtime.conftest import NEEDS_SPARK, Jobs, NumberedFile, Source
 
 
 @pytest.mark.spark_submit
 @pytest.mark.exhaustive
 def test_the_address_leads_to_sparks_ui_while_the_job_runs(
-    numbered: NumberedFile, file_source: Callable[..., dict[str, str]], worker_props: dict[str, str], tmp_path: Path
+    numbered: NumberedFile, file_source: Source, jobs: Jobs
 ) -> None:
     numbered.append(10)
     conf = {"spark.ui.enabled": "true"}
-    job = start_job(file_source(**NEEDS_SPARK), worker_props, tmp_path, failpoint="before-final-commit", conf=conf)
+    job = jobs.start(file_source(**NEEDS_SPARK), failpoint="before-final-commit", conf=conf)
     try:
         job.wait_for_failpoint()
         with urllib.request.urlopen(job.event("spark_ui")["url"], timeout=20) as page:

@@ -14,11 +14,9 @@ from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunS
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.worker_config.keys import WorkerConfig
-from tests.integration.runtime.conftest import STRING, NumberedFile, Run
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
-
-Source = Callable[..., dict[str, str]]
 
 
 @pytest.fixture

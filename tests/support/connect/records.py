@@ -1,4 +1,4 @@
-"""What others write to Connect's topics: its workers tasks, restarts, topics in use; runs what they tell."""
+"""What others write to Connect's topics: its workers tasks and topics in use; runs what they tell."""
 
 from __future__ import annotations
 
@@ -6,40 +6,23 @@ from collections.abc import Mapping, Sequence
 
 from airflow_kconnect.java_text.json import canonical_json
 from airflow_kconnect.stores.config_topic import records
-from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
-from airflow_kconnect.stores.config_topic.state import ClusterConfig
+from airflow_kconnect.stores.config_topic.records import RecordKey
 from airflow_kconnect.stores.config_topic.writer import ConfigWriter
-from airflow_kconnect.stores.status_topic.records import Status, TopicKey, TopicStatus
+from airflow_kconnect.stores.status_topic.records import Status, StatusKey, TopicKey, TopicStatus
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunsKey
 from airflow_kconnect.stores.status_topic.store import StatusStore
 
 
-def put_tasks(writer: ConfigWriter, name: str, configs: Sequence[Mapping[str, str]]) -> ClusterConfig:
+def put_tasks(writer: ConfigWriter, name: str, configs: Sequence[Mapping[str, str]]) -> None:
     """Replace the tasks of a connector: readers see all of the new ones, or none."""
-    if configs:
-        encoded = enumerate(map(records.encode_properties, configs))
-        writer._write([(RecordKey(records.TASK, name, task), value) for task, value in encoded])
-    return writer._write([(RecordKey(records.COMMIT, name), encode_commit(len(configs)))])
+    tasks = [(RecordKey(records.TASK, f"{name}-{n}"), records.encode_properties(c)) for n, c in enumerate(configs)]
+    commit = canonical_json({"tasks": len(configs)}).encode()
+    writer._write([*tasks, (RecordKey(records.COMMIT, name), commit)])
 
 
-def put_task_count(writer: ConfigWriter, name: str, tasks: int) -> None:
-    """How many tasks may run from now on, after those of before were fenced."""
-    writer._write([(RecordKey(records.TASK_COUNT, name), encode_task_count(tasks))])
-
-
-def encode_commit(tasks: int) -> bytes:
-    """Value of the record that puts the preceding task configurations into force."""
-    return canonical_json({"tasks": tasks}).encode()
-
-
-def encode_task_count(tasks: int) -> bytes:
-    """Value of the record that says how many tasks the next round of fencing must fence (KIP-618)."""
-    return canonical_json({"task-count": tasks}).encode()
-
-
-def put_restart(writer: ConfigWriter, request: RestartRequest) -> None:
-    """Request a restart of the connector."""
-    writer._write([(RecordKey(records.RESTART, request.connector), request.encode())])
+def put_status(store: StatusStore, key: StatusKey, status: Status) -> None:
+    """Write a status, also over that of another worker."""
+    store._send((key.encode(), status.encode()))
 
 
 def put_topic(store: StatusStore, status: TopicStatus) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Sequence
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -40,23 +40,27 @@ def _cells(count: int, tag: int | None, value: Any) -> list[Any]:
     return [value if n == tag else None for n in range(count)]
 
 
-def run_sink(connector: NativeSinkConnector, topic: str, frame: RecordFrame, start: int, end: int) -> dict[str, Any]:
-    """What the runtime does with one split, its writer in a Spark partition."""
-    split = SinkSplit(topic, 0, start, end)
+def written(
+    connector: NativeSinkConnector, frame: RecordFrame, start: int = 0
+) -> tuple[SinkSplit, dict[str, Any], list[str]]:
+    """What a task does with a split of topic `t`: the split, its facts, and the errors of its bad records."""
+    rows = connector.render(frame).toArrow()
+    split = SinkSplit("t", 0, start, start + rows.num_rows)
+    writer = pickle.loads(pickle.dumps(connector.writer()))  # noqa: S301
+    writer.open(split)
+    for batch in rows.filter(rows.column("error").is_null()).to_batches(max_chunksize=1000):
+        writer.write(batch)
+    errors = [error for error in rows.column("error").to_pylist() if error is not None]
+    return split, json.loads(json.dumps(writer.close(split.end))), errors
+
+
+def run_sink(connector: NativeSinkConnector, frame: RecordFrame, start: int = 0) -> tuple[dict[str, Any], list[str]]:
+    """What the runtime does with one split: the facts of its commit, and the errors of its bad records."""
     connector.check()
-    connector.prepare({TopicPartition(topic, 0): start})
+    connector.prepare({TopicPartition("t", 0): start})
     for wanted in connector.wants_first_shapes():
         for shape in first_shapes(frame).values():
             connector.first_shape(wanted, shape)
-    rows = connector.render(frame)
-    writer = connector.writer()
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        writer.open(split)
-        for batch in batches:
-            writer.write(batch.filter(batch.column("error").is_null()))
-        yield pa.record_batch({"facts": [json.dumps(writer.close(split.end))]})
-
-    (answer,) = rows.mapInArrow(write, "facts string").collect()
+    split, facts, errors = written(connector, frame, start)
     connector.before_commit()
-    return connector.commit([(split, json.loads(answer.facts))])
+    return connector.commit([(split, facts)]), errors

@@ -36,11 +36,6 @@ class MariaDatabase(Database):
             connect_timeout=10,
         )
 
-    @property
-    def mysql_url(self) -> str:
-        """The URL for MySQL's driver instead of MariaDB's."""
-        return self.url.replace("jdbc:mariadb:", "jdbc:mysql:", 1)
-
 
 class MariaServer(Server[MariaDatabase]):
     """A server without fsync; connections may be encrypted.

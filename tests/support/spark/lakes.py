@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.table.formats.registry import FORMATS
 from airflow_kconnect.connectors.table.packages import needs_of
+from airflow_kconnect.connectors.table.session_conf import with_conf
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
@@ -15,17 +19,29 @@ from airflow_kconnect.submit.spark import jars_version
 CATALOG = "lake"
 """Iceberg's catalog of tests: tables are folders below a warehouse."""
 
-# Delta plans for large tables: fifty tasks read its log, ten thousand list its files.
+# Delta plans for large tables: fifty tasks read its log, ten thousand list its files. A task costs more than the rows
+# of a test; so does a plan that Spark makes anew after each stage, and code that is generated for the expressions of a
+# task. See `compiled`.
 _SMALL = {
-    "spark.databricks.delta.snapshotPartitions": "2",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+
+
+def compiled(spark: SparkSession) -> AbstractContextManager[None]:
+    """Within the block Spark generates code for expressions, as in runs: for tests of what becomes of values."""
+    return with_conf(spark, {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"})
 
 
 def lakes_conf(warehouse: Path, *, small: bool = True) -> dict[str, str]:
     """Settings of a session with all formats, and the catalog `lake`; empty if this Spark has none of them.
 
-    :param small: tables are small. If not, Delta is set as in runs.
+    :param small: tables are small. If not, Spark and Delta are set as in runs.
     """
     home = spark_home()
     assert home is not None

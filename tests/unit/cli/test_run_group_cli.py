@@ -21,7 +21,6 @@ from airflow_kconnect.runs.report import RunReport
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 Connector = Callable[..., Path]
-MEMORY = "kconnect.spark.conf.spark.driver.memory"
 
 
 @pytest.fixture
@@ -30,7 +29,8 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     monkeypatch.setenv("KCONNECT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "200")
-    # No broker is here that target states could be read from.
+    # No broker is here that target states could be read from, nor one that could be told how a run has failed: where
+    # one fails, it is a dry run.
     monkeypatch.setattr(sys.modules["airflow_kconnect.cli.running.group"], "not_started", lambda names, worker: {})
     return FakeSpark(tmp_path / "bin")
 
@@ -93,7 +93,7 @@ def test_a_line_tells_of_each_that_has_ended(spark: FakeSpark, connector: Connec
 
 def test_a_wrong_one_does_not_keep_the_others_from_running(spark: FakeSpark, connector: Connector) -> None:
     spark.behave(printing(report("a")))
-    result = run(connector("a"), connector("b", topic=""))
+    result = run(connector("a"), connector("b", topic=""), "--dry-run")
     assert result.exit_code == 1
     assert [each["config"]["name"] for each in spark.run["spec"]["runs"]] == ["a"]
 
@@ -121,7 +121,7 @@ def test_a_file_that_is_called_as_another_connector_fails_all_the_same(
 
 
 def test_all_errors_of_all_are_shown_at_once(spark: FakeSpark, connector: Connector) -> None:
-    shown = run(connector("a", topic=""), connector("b", **{"tasks.max": "x"})).stdout
+    shown = run(connector("a", topic=""), connector("b", **{"tasks.max": "x"}), "--dry-run").stdout
     assert "Failed: a" in shown and "Failed: b" in shown
     assert "tasks.max" in shown
     assert not (spark.folder / "command.json").exists()
@@ -169,22 +169,6 @@ def test_a_job_that_never_began_is_an_error_of_its_own(spark: FakeSpark, connect
     result = run(connector("a"), connector("b"))
     assert result.exit_code == 5
     assert "spark-submit ended with exit code 1 before the job could report" in result.stdout
-
-
-def test_an_error_of_the_job_is_that_of_all_that_have_not_ended(spark: FakeSpark, connector: Connector) -> None:
-    event = event_line("error", error="InternalError", message="a bug", exit_code=5, errors=None)
-    spark.behave(printing(report("a"), event, exit_code=5))
-    ended = json.loads(run(connector("a"), connector("b"), "--json").stdout)["connectors"]
-    assert (list(ended["a"]), ended["b"]["error"]["message"]) == (["report"], "a bug")
-
-
-def test_contradictory_settings_of_spark_are_errors_of_those_that_bring_them(
-    spark: FakeSpark, connector: Connector
-) -> None:
-    spark.behave(printing(report("c")))
-    files = [connector("a", **{MEMORY: "2g"}), connector("b", **{MEMORY: "4g"}), connector("c")]
-    assert sorted(json.loads(run(*files, "--json").stdout)["connectors"]["a"]["error"]["errors"]) == [MEMORY]
-    assert [each["config"]["name"] for each in spark.run["spec"]["runs"]] == ["c"]
 
 
 def test_replays_are_those_of_all(spark: FakeSpark, connector: Connector) -> None:

@@ -1,4 +1,4 @@
-"""What converters do to the value of a single header, against the answers of Kafka Connect 4.3.0."""
+"""What converters do to the value of a single header, beyond the golden file of converters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.data import (
-    BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
     DATE_SCHEMA,
-    DECIMAL,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
     INT64_SCHEMA,
@@ -156,12 +154,6 @@ class TestPrimitives:
         assert primitive.decode(raw) == (ConnectSchema(type_, optional=True), value)
 
     @pytest.mark.parametrize("type_", PRIMITIVES)
-    @pytest.mark.parametrize("raw", [b"", b"abc", b"\x02"])
-    def test_wrong_bytes(self, type_: SchemaType, raw: bytes) -> None:
-        with pytest.raises(DataError, match="Failed to deserialize"):
-            PRIMITIVES[type_][0].decode(raw)
-
-    @pytest.mark.parametrize("type_", PRIMITIVES)
     @pytest.mark.parametrize(
         ("schema", "value"),
         [(STRING_SCHEMA, "x"), (None, "x"), (DATE_SCHEMA, date(1970, 1, 1)), (decimal(0), Decimal(1))],
@@ -188,21 +180,10 @@ class TestJson:
     @pytest.mark.parametrize(
         ("schema", "value", "schema_text", "payload"),
         [
-            (None, [1, "a", None, 1.5, True], "null", '[1,"a",null,1.5,true]'),
             (None, {1: "x"}, "null", '[[1,"x"]]'),
             (None, b"\x01\x02", "null", '"AQI="'),
-            (INT32_SCHEMA, 1, '{"type":"int32","optional":false}', "1"),
-            (OPTIONAL_INT32, None, '{"type":"int32","optional":true}', "null"),
-            (WITH_DEFAULT, None, '{"type":"int32","optional":false,"default":5}', "5"),
             (FLOAT64_SCHEMA, math.nan, '{"type":"double","optional":false}', '"NaN"'),
             (FLOAT64_SCHEMA, 1e39, '{"type":"double","optional":false}', "1.0E39"),
-            (BYTES_SCHEMA, b"\x01\x02", '{"type":"bytes","optional":false}', '"AQI="'),
-            (
-                decimal(7),
-                Decimal("0.0000001"),
-                f'{{"type":"bytes","optional":false,"name":"{DECIMAL}","version":1,"parameters":{{"scale":"7"}}}}',
-                '"AQ=="',
-            ),
             (
                 map_of(INT32_SCHEMA, STRING_SCHEMA),
                 {1: "x"},
@@ -243,47 +224,12 @@ class TestJson:
             with pytest.raises(DataError):
                 json_codec.encode(schema, value)
 
-    def test_defaults_can_be_left_out(self) -> None:
-        schema = ConnectSchema(SchemaType.INT32, optional=True, default=5)
-        assert codec("Json", schemas_enable="false", replace_null_with_default="false").encode(schema, None) == b"null"
-
-    @pytest.mark.parametrize(("replace", "value"), [("true", 5), ("false", None)])
-    def test_a_null_is_read_as_the_default_if_that_is_wanted(self, replace: str, value: int | None) -> None:
-        raw = b'{"schema":{"type":"int32","optional":true,"default":5},"payload":null}'
-        assert codec("Json", replace_null_with_default=replace).decode(raw)[1] == value
-
     def test_decimals_as_numbers(self) -> None:
         json_codec = codec("Json", schemas_enable="false", decimal_format="numeric")
         assert json_codec.encode(decimal(2), Decimal("3.05")) == b"3.05"
         assert json_codec.encode(decimal(0), Decimal(21518)) == b"21518"
         assert json_codec.encode(decimal(2), Decimal("3.00")) == b"3.00"
         assert json_codec.encode(decimal(9), Decimal("0.000000001")) == b"1E-9"
-
-    @pytest.mark.parametrize(
-        ("raw", "schema", "value"),
-        [
-            (enveloped("null", '{"a":[1,0.5,null]}'), None, {"a": [1, 0.5, None]}),
-            (enveloped("null", "null"), None, None),
-            (enveloped('{"type":"int32"}', "5"), INT32_SCHEMA, 5),
-            (b' { "payload" : "x", "schema" : {"type":"string"} } ', STRING_SCHEMA, "x"),
-            (enveloped('{"type":"int32","optional":true}', "null"), OPTIONAL_INT32, None),
-            (enveloped('{"type":"int32","default":5}', "null"), WITH_DEFAULT, 5),
-            (
-                enveloped('{"type":"int64","name":"org.apache.kafka.connect.data.Timestamp","version":1}', "-5"),
-                TIMESTAMP_SCHEMA,
-                datetime(1969, 12, 31, 23, 59, 59, 995_000, UTC),
-            ),
-        ],
-    )
-    def test_read(self, raw: bytes, schema: ConnectSchema | None, value: Any) -> None:
-        assert JSON.decode(raw) == (schema, value)
-
-    @pytest.mark.parametrize(
-        "raw", [b"", b" ", b"5", b"null", b"{", b"\xff", b'{"schema":null}', enveloped('{"type":"int32"}', "null")]
-    )
-    def test_not_readable(self, raw: bytes) -> None:
-        with pytest.raises(DataError):
-            JSON.decode(raw)
 
     @pytest.mark.parametrize(("raw", "value"), [(b"", None), (b" ", None), (b"null", None), (b'{"a":5}', {"a": 5})])
     def test_read_without_schemas(self, raw: bytes, value: Any) -> None:
@@ -310,5 +256,7 @@ class TestJson:
     def test_read_with_a_configured_schema(self) -> None:
         assert codec("Json", schema_content='{"type":"int64"}').decode(b"5") == (INT64_SCHEMA, 5)
 
-    def test_booleans_are_not_numbers(self) -> None:
-        assert JSON.decode(enveloped('{"type":"boolean"}', "true")) == (BOOLEAN_SCHEMA, True)
+    def test_times_before_1970(self) -> None:
+        timestamp = '{"type":"int64","name":"org.apache.kafka.connect.data.Timestamp","version":1}'
+        before = datetime(1969, 12, 31, 23, 59, 59, 995_000, UTC)
+        assert JSON.decode(enveloped(timestamp, "-5")) == (TIMESTAMP_SCHEMA, before)

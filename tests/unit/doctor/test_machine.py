@@ -41,20 +41,6 @@ def test_no_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert "Install a JRE 17 or newer" in finding.text
 
 
-def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert f"JAVA_HOME is set to {tmp_path}" in _finding("Java").text
-
-
-def test_an_old_java_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
-    java.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert _finding("Java").text.startswith("Java 11 was found")
-
-
 def test_packages_that_are_required_are_listed() -> None:
     assert "confluent-kafka " in _finding("Packages").text
 

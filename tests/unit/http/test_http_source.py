@@ -10,11 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport
-from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
+from airflow_kconnect.connect.connector.task import NewShapes
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.http.source import HttpSourceConnector
 from airflow_kconnect.java_text.json import partition_identity
+from tests.support.connectors.tasks import polls, started
 from tests.support.http_server import Answer, HttpServer, Request
 
 Serve = Callable[..., HttpServer]
@@ -27,18 +28,7 @@ def read(url: str, offset: Any = None, **keys: str) -> list[SourceRecord]:
     given = {name.replace("__", "."): value for name, value in keys.items()}
     props = {"http.request.url": url, "topic": "t", **SCHEMALESS, **given}
     assert HttpSourceConnector.validate(props) == {}
-    connector = HttpSourceConnector(props)
-    (config,) = connector.task_configs(1)
-    task = connector.task_class()()
-    task.initialize(SourceTaskContext(config, {PARTITION: offset} if offset else {}))
-    task.start(config)
-    found: list[SourceRecord] = []
-    try:
-        while (records := task.poll()) is not None:
-            found += records
-    finally:
-        task.stop()
-    return found
+    return list(polls(started(HttpSourceConnector(props), {PARTITION: offset} if offset else {})))
 
 
 def ids(records: list[SourceRecord]) -> list[Any]:

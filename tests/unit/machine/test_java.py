@@ -12,7 +12,7 @@ from airflow_kconnect.machine.java import find_java, java_environment
 
 def fake_java(folder: Path, says: str, exit_code: int = 0) -> Path:
     program = folder / "bin" / "java"
-    program.parent.mkdir(parents=True)
+    program.parent.mkdir(parents=True, exist_ok=True)
     program.write_text(f"#!/bin/sh\necho '{says}' >&2\nexit {exit_code}\n")
     program.chmod(0o755)
     return program
@@ -73,6 +73,14 @@ class TestFindJava:
         fake_java(tmp_path, "").write_bytes(b"\x7fELFnonsense")
         with pytest.raises(SetupError, match="does not run"):
             find_java({"JAVA_HOME": str(tmp_path)})
+
+    def test_it_is_asked_once_and_again_when_it_was_replaced(self, tmp_path: Path) -> None:
+        calls = tmp_path / "calls"
+        for version in (17, 21):
+            program = fake_java(tmp_path, f'openjdk version "{version}.0.1"')
+            program.write_text(program.read_text().replace("exit", f"echo {version} >> {calls}\nexit"))
+            assert [find_java({"JAVA_HOME": str(tmp_path)}).version for _ in range(2)] == [version, version]
+        assert calls.read_text().split() == ["17", "21"]
 
     def test_the_real_one_of_this_machine(self) -> None:
         assert find_java().version >= 17

@@ -65,10 +65,10 @@ def test_silence_in_a_phase_is_broken_with_its_name_and_its_age() -> None:
 def test_lines_of_others_count() -> None:
     lines: list[str] = []
 
-    with Heartbeat(lines.append, silence_s=3.0) as heartbeat:
+    with Heartbeat(lines.append, silence_s=1.5) as heartbeat:
         for _ in range(40):
             heartbeat.heard()
-            time.sleep(0.1)
+            time.sleep(0.05)
 
     assert lines == ["starting the job"]
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Producer
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
 from airflow_kconnect.kafka.sink_topics import dead_letter_group
 from tests.support import unique
+from tests.support.positions import commit
 
 Kconnect = Callable[..., Result]
 
@@ -88,9 +89,7 @@ def test_show_in_json_separates_the_error(kconnect: Kconnect, sink: str) -> None
 
 
 def test_count_knows_what_was_replayed(kconnect: Kconnect, sink: str, dead_topic: str, bootstrap: str) -> None:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": dead_letter_group(f"connect-{sink}")})
-    consumer.commit(offsets=[TopicPartition(dead_topic, 0, 1)], asynchronous=False)
-    consumer.close()
+    commit(bootstrap, dead_letter_group(f"connect-{sink}"), {(dead_topic, 0): 1})
     (counts,) = _json(kconnect("dlq", "count", sink, "--json"))
     assert counts == {"name": sink, "topic": dead_topic, "records": 2, "not_replayed": 1}
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import airflow_variables, app
@@ -18,6 +17,7 @@ from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunsKey, RunState
 from tests.support import unique
 from tests.support.kafka import produce
+from tests.support.positions import commit
 from tests.support.spark.fake_spark import FakeSpark, printing
 
 Kconnect = Callable[..., Result]
@@ -51,7 +51,7 @@ def read_topic(topic: Callable[..., str], bootstrap: str) -> str:
 
 
 @pytest.fixture
-def sink(kconnect: Kconnect, read_topic: str, topic: Callable[..., str]) -> Iterator[str]:
+def sink(kconnect: Kconnect, read_topic: str, topic: Callable[..., str]) -> str:
     """A registered sink with a password that only Airflow knows."""
     name = unique("sink")
     config = {
@@ -65,27 +65,23 @@ def sink(kconnect: Kconnect, read_topic: str, topic: Callable[..., str]) -> Iter
     }
     created = kconnect("create", "-", stdin=json.dumps({"name": name, "config": config}))
     assert created.exit_code == 0, created.output
-    yield name
-    kconnect("delete", name, "--yes")
+    return name
 
 
 @pytest.fixture
-def source(kconnect: Kconnect) -> Iterator[str]:
+def source(kconnect: Kconnect) -> str:
     """A registered source."""
     name = unique("lines")
     config = {"name": name, "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t"}
     assert kconnect("create", "-", stdin=json.dumps(config)).exit_code == 0
-    yield name
-    kconnect("delete", name, "--yes")
+    return name
 
 
 @pytest.fixture
 def unregistered(bootstrap: str, read_topic: str) -> str:
     """A sink that has run from a file."""
     name = unique("files")
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": f"connect-{name}"})
-    consumer.commit(offsets=[TopicPartition(read_topic, 0, 1)], asynchronous=False)
-    consumer.close()
+    commit(bootstrap, f"connect-{name}", {(read_topic, 0): 1})
     return name
 
 
@@ -177,36 +173,26 @@ class TestValidate:
 class TestWithoutAirflow:
     """What a database's password has to do with is a run, and not where a connector is in Kafka."""
 
-    @pytest.fixture(autouse=True)
-    def _no_airflow(self, no_airflow: None) -> None:
-        """For all of them."""
-
-    def test_lag(self, kconnect: Kconnect, sink: str) -> None:
+    def test_where_a_connector_is_in_kafka_is_known(self, kconnect: Kconnect, sink: str, no_airflow: None) -> None:
         assert _json(kconnect("lag", sink, "--json"))["records"] == 3
-
-    def test_dead_letters(self, kconnect: Kconnect, sink: str) -> None:
         assert _json(kconnect("dlq", "count", sink, "--json"))["records"] == 0
         assert "has no dead letters" in kconnect("dlq", "show", sink).stdout
-
-    def test_offsets(self, kconnect: Kconnect, sink: str) -> None:
         assert kconnect("offsets", "show", sink).stdout == "No offsets are committed.\n"
-
-    def test_status(self, kconnect: Kconnect, sink: str) -> None:
         assert sink in kconnect("status", sink).stdout
 
-    def test_a_run_needs_it(self, kconnect: Kconnect, sink: str) -> None:
+    def test_a_run_needs_it(self, kconnect: Kconnect, sink: str, no_airflow: None) -> None:
         result = kconnect("run", sink)
         assert (result.exit_code, "needs Airflow" in result.stdout) == (1, True)
 
 
 class TestNotRegistered:
-    @pytest.mark.parametrize("command", ["describe", "tasks", "config"])
-    def test_what_only_registered_ones_have_says_so(self, kconnect: Kconnect, unregistered: str, command: str) -> None:
-        result = kconnect(command, unregistered)
-        assert result.exit_code == 1
-        assert f"`{unregistered}` has run but is not registered" in result.stderr
-        assert f"`kconnect status {unregistered}`" in result.stderr
-        assert "kconnect create" in result.stderr
+    def test_what_only_registered_ones_have_says_so(self, kconnect: Kconnect, unregistered: str) -> None:
+        for command in ("describe", "tasks", "config"):
+            result = kconnect(command, unregistered)
+            assert result.exit_code == 1, command
+            assert f"`{unregistered}` has run but is not registered" in result.stderr
+            assert f"`kconnect status {unregistered}`" in result.stderr
+            assert "kconnect create" in result.stderr
 
     def test_the_topics_that_it_has_read_are_known(
         self, kconnect: Kconnect, unregistered: str, read_topic: str

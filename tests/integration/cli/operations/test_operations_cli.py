@@ -70,12 +70,10 @@ class TestStates:
         assert result.exit_code == 0
         assert f"is paused: nothing was moved. Resume it with `kconnect resume {_name(file)}`" in result.stdout
 
-    @pytest.mark.parametrize(("command", "state"), [("pause", "PAUSED"), ("stop", "STOPPED"), ("resume", "RUNNING")])
-    def test_the_status_follows(
-        self, kconnect: Kconnect, file: Path, worker_props: dict[str, str], command: str, state: str
-    ) -> None:
-        kconnect(command, _name(file), "--force")
-        assert _status(worker_props, _name(file)).state.value == state
+    def test_the_status_follows(self, kconnect: Kconnect, file: Path, worker_props: dict[str, str]) -> None:
+        for command, state in (("pause", "PAUSED"), ("stop", "STOPPED"), ("resume", "RUNNING")):
+            kconnect(command, _name(file), "--force")
+            assert _status(worker_props, _name(file)).state.value == state
 
     def test_a_wrong_configuration_is_shown_in_the_status(
         self, kconnect: Kconnect, file: Path, worker_props: dict[str, str]
@@ -84,18 +82,14 @@ class TestStates:
         assert kconnect("run", file).exit_code == 1
         assert "tasks.max" in (_status(worker_props, _name(file)).trace or "")
 
-    @pytest.mark.parametrize(
-        "command", [("pause",), ("stop",), ("resume",), ("status",), ("offsets", "show"), ("lag",)]
-    )
-    def test_a_typing_error_in_a_name_is_an_error_with_the_right_one(
-        self, kconnect: Kconnect, file: Path, command: tuple[str, ...]
-    ) -> None:
+    def test_a_typing_error_in_a_name_is_an_error_with_the_right_one(self, kconnect: Kconnect, file: Path) -> None:
         kconnect("pause", file)
         mistyped = _name(file).replace("lines", "liens")
-        result = kconnect(*command, mistyped)
-        assert result.exit_code == 1
-        told = " ".join(result.output.split())
-        assert f"no connector `{mistyped}` is registered or has run: did you mean `{_name(file)}`?" in told
+        for command in ("pause", "stop", "resume", "status", "offsets show", "lag"):
+            result = kconnect(*command.split(), mistyped)
+            assert result.exit_code == 1, command
+            told = " ".join(result.output.split())
+            assert f"no connector `{mistyped}` is registered or has run: did you mean `{_name(file)}`?" in told
 
     def test_json_says_it_too(self, kconnect: Kconnect, file: Path) -> None:
         kconnect("stop", file)
@@ -161,22 +155,16 @@ class TestOffsets:
         assert _shown(kconnect, file) == {"offsets": []}
         assert kconnect("resume", file).exit_code == 0
 
-    def test_without_offsets_it_says_so(self, kconnect: Kconnect, file: Path) -> None:
-        assert kconnect("offsets", "show", file).stdout == "No offsets are committed.\n"
-
     def test_a_started_connector_keeps_its_offsets(self, kconnect: Kconnect, file: Path) -> None:
+        assert kconnect("offsets", "show", file).stdout == "No offsets are committed.\n"
         result = kconnect("offsets", "alter", file, "-", stdin=json.dumps(OFFSETS))
         assert result.exit_code == 1
         assert "must be in the STOPPED state" in result.stderr
 
-    @pytest.mark.parametrize(("text", "problem"), [("{", "is not JSON"), ("{}", "need to be provided")])
-    def test_a_request_that_is_none_is_one_line(
-        self, kconnect: Kconnect, file: Path, tmp_path: Path, text: str, problem: str
-    ) -> None:
+    def test_a_request_that_is_none_is_one_line(self, kconnect: Kconnect, file: Path) -> None:
         kconnect("stop", file)
-        request = tmp_path / "request.json"
-        request.write_text(text)
-        result = kconnect("offsets", "alter", file, request)
-        assert result.exit_code == 1
-        assert problem in result.stderr
-        assert "Traceback" not in result.output
+        for text, problem in (("{", "is not JSON"), ("{}", "need to be provided")):
+            result = kconnect("offsets", "alter", file, "-", stdin=text)
+            assert result.exit_code == 1
+            assert problem in result.stderr
+            assert "Traceback" not in result.output

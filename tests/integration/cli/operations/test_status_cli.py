@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 from typer.testing import CliRunner
 
 from airflow_kconnect.cli import app
 from tests.support import unique
 from tests.support.kafka import produce
+from tests.support.positions import commit, commit_source
 
 Status = Callable[..., Any]
 
@@ -39,22 +39,11 @@ def status(worker: Path) -> Status:
     return go
 
 
-def _commit(bootstrap: str, group: str, topic: str, offset: int) -> None:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
-    consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
-    consumer.close()
-
-
-def _source_offset(worker: Path, bootstrap: str, name: str, partition: str, offset: str | None) -> None:
-    topic = worker.read_text().partition("offset.storage.topic=")[2].splitlines()[0]
-    produce(bootstrap, topic, [offset], key=f'["{name}",{partition}]')
-
-
 def test_a_source_has_its_last_offsets(status: Status, worker: Path, bootstrap: str) -> None:
     name = unique("lines")
-    for partition, offset in (('{"f":"a"}', '{"p":1}'), ('{"f":"a"}', '{"p":2}'), ('{"f":"b"}', '{"p":5}')):
-        _source_offset(worker, bootstrap, name, partition, offset)
-    _source_offset(worker, bootstrap, name, '{"f":"b"}', None)
+    topic = worker.read_text().partition("offset.storage.topic=")[2].splitlines()[0]
+    for partition, offset in (("a", {"p": 1}), ("a", {"p": 2}), ("b", {"p": 5}), ("b", None)):
+        commit_source(bootstrap, topic, name, {"f": partition}, offset)
     found = status()[name]
     assert (found["kind"], found["lag"]) == ("source", None)
     assert found["offsets"] == [{"partition": {"f": "a"}, "offset": {"p": 2}}]
@@ -63,14 +52,14 @@ def test_a_source_has_its_last_offsets(status: Status, worker: Path, bootstrap: 
 def test_a_sink_has_a_lag(status: Status, topic: Callable[..., str], bootstrap: str) -> None:
     name, read = unique("files"), topic()
     produce(bootstrap, read, ["a", "b", "c"])
-    _commit(bootstrap, f"connect-{name}", read, 1)
+    commit(bootstrap, f"connect-{name}", {(read, 0): 1})
     found = status(name)[name]
     assert (found["kind"], found["state"], found["lag"]) == ("sink", "STARTED", 2)
 
 
 def test_all_sinks_are_found_by_their_groups(status: Status, topic: Callable[..., str], bootstrap: str) -> None:
     name = unique("files")
-    _commit(bootstrap, f"connect-{name}", topic(), 0)
+    commit(bootstrap, f"connect-{name}", {(topic(), 0): 0})
     assert status()[name]["lag"] == 0
 
 
@@ -86,7 +75,7 @@ def test_a_file_names_the_group_of_a_sink(
     status: Status, topic: Callable[..., str], bootstrap: str, tmp_path: Path
 ) -> None:
     name, group, read = unique("files"), unique("group"), topic()
-    _commit(bootstrap, group, read, 0)
+    commit(bootstrap, group, {(read, 0): 0})
     file = tmp_path / "sink.json"
     file.write_text(json.dumps({"name": name, "topics": read, "consumer.override.group.id": group}))
     assert list(status(file)) == [name]

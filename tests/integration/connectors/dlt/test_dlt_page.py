@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.support import unique
 from tests.support.kafka import read_all
+from tests.support.pages.markdown import blocks
 from tests.support.spark.jobs import start_job
 
 PAGE = Path(__file__).parents[4] / "docs/connectors/dlt-source.md"
 
 
-def block(language: str) -> str:
-    """The first block of code in a language."""
-    found = re.search(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    assert found is not None
-    return found[1]
-
-
 def test_its_records_are_those_of_the_page(
     worker_props: dict[str, str], bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    first = {block.info: block.text for block in reversed(blocks(PAGE))}
     module, prefix = unique("shop").replace("-", "_"), f"{unique('shop')}."
-    (tmp_path / f"{module}.py").write_text(block("python"))
+    (tmp_path / f"{module}.py").write_text(first["python"])
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
-    config = json.loads(block("jsonc"))["config"]
+    config = json.loads(first["jsonc"])["config"]
     config |= {"name": unique("shop"), "topic.prefix": prefix, "dlt.source": f"{module}:orders"}
     worker = worker_props | {"kconnect.dlt.sources.allowed": module}
     written = []
@@ -39,4 +33,4 @@ def test_its_records_are_those_of_the_page(
         job.close()
     lines = [f"{(record.key or b'').decode()} {(record.value or b'').decode()}" for record in
              read_all(bootstrap, f"{prefix}orders")]  # fmt: skip
-    assert (written, lines) == ([3, 0], block("text").splitlines())
+    assert (written, lines) == ([3, 0], first["text"].splitlines())

@@ -6,7 +6,6 @@ Each test needs two jobs, of three CPU seconds, since what a kill leaves is seen
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 from abc import ABC, abstractmethod
@@ -17,21 +16,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.kafka.admin import KafkaAdmin
-from tests.support import kill_points, unique
-from tests.support.kafka import read_all
+from tests.support import kill_points
+from tests.support.connectors.runs import Runs
 from tests.support.paged_api import PagedApi, api_config
-from tests.support.spark.jobs import Job, kill_job_at, start_job
-
-JSON = "org.apache.kafka.connect.json.JsonConverter"
-SCHEMALESS = {
-    "key.converter": JSON,
-    "key.converter.schemas.enable": "false",
-    "value.converter": JSON,
-    "value.converter.schemas.enable": "false",
-}
-# A job that started Spark's JVM would end.
-WITHOUT_JVM = {"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}
 
 
 class Origin(ABC):
@@ -128,86 +115,48 @@ def origin(request: pytest.FixtureRequest, api: PagedApi, tmp_path: Path) -> Ori
     return made
 
 
-class Runs:
-    """Jobs of one connector, without Spark."""
+class OriginRuns(Runs):
+    """Runs that read an origin."""
 
-    def __init__(self, origin: Origin, worker: dict[str, str], bootstrap: str, folder: Path) -> None:
-        name = unique("dlt")
-        self.origin, self._bootstrap, self._folder = origin, bootstrap, folder / "jobs"
-        self.worker = {**worker, "config.providers": "env", "config.providers.env.class": "EnvVarConfigProvider"}
-        self.config = {
-            "name": name,
-            "connector.class": "DltSource",
-            "topic.prefix": f"{name}.",
-            "transaction.boundary.interval.ms": "100",
-            **SCHEMALESS,
-            **origin.config(),
-        }
-        self.topic = f"{name}.{origin.table}"
+    def __init__(self, origin: Origin, worker: dict[str, str], folder: Path) -> None:
+        variables = {"config.providers": "env", "config.providers.env.class": "EnvVarConfigProvider"}
+        super().__init__(worker | variables, folder, {"connector.class": "DltSource", **origin.config()})
+        self.origin = origin
 
-    def start(self, **start: Any) -> Job:
-        return start_job(self.config, self.worker, self._folder, conf=WITHOUT_JVM, **start)
-
-    def run(self) -> dict[str, Any]:
-        """:returns: the report of a run that succeeds."""
-        job = self.start()
-        assert job.wait() == 0, job.text()
-        report = job.report()
-        job.close()
-        return report
-
-    def kill_at(self, point: str) -> None:
-        kill_job_at(point, self.config, self.worker, self._folder, conf=WITHOUT_JVM)
-
-    def arrived(self) -> list[int]:
-        return [json.loads(record.value or b"")["id"] for record in read_all(self._bootstrap, self.topic)]
+    def ids(self) -> list[int]:
+        return self.column(self.origin.table, "id")
 
 
 @pytest.fixture
-def runs(
-    origin: Origin, worker_props: dict[str, str], bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Runs:
-    monkeypatch.setitem(os.environ, "KCONNECT_API_TOKEN", "hush")
-    return Runs(origin, worker_props, bootstrap, tmp_path)
+def runs(origin: Origin, worker_props: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OriginRuns:
+    monkeypatch.setenv("KCONNECT_API_TOKEN", "hush")
+    return OriginRuns(origin, worker_props, tmp_path)
 
 
 @pytest.mark.parametrize("point", kill_points([("mid-produce",), ("during-commit",), ("after-final-commit",)],
                                               always=("during-commit",)))  # fmt: skip
-def test_killed_runs_lose_and_double_nothing(point: str, runs: Runs) -> None:
+def test_killed_runs_lose_and_double_nothing(point: str, runs: OriginRuns) -> None:
     runs.origin.grow(40)
     runs.kill_at(point)
     runs.origin.grow(65)
-    report = runs.run()
+    report = runs.run().report()
     assert report["guarantee"] == "exactly_once"
-    assert Counter(runs.arrived()) == Counter(range(65))
+    assert Counter(runs.ids()) == Counter(range(65))
 
 
 @pytest.mark.parametrize("origin", [Api], indirect=True)
-def test_a_second_run_moves_what_is_new(runs: Runs, api: PagedApi) -> None:
-    written = []
-    for count in (25, 38):
-        api.count, api.failures = count, 1  # dlt asks again
-        written.append(runs.run()["records"]["written"])
-    assert (written, runs.arrived()) == ([25, 13], list(range(38)))
-
-
-@pytest.mark.parametrize("origin", [Api], indirect=True)
-def test_pages_that_are_committed_are_not_read_again_after_a_kill(runs: Runs, api: PagedApi) -> None:
+def test_pages_that_are_committed_are_not_read_again_after_a_kill(runs: OriginRuns, api: PagedApi) -> None:
     api.count, api.pause_s, api.held_from = 100, 0.3, 70
     job = runs.start()
     deadline = time.monotonic() + 60
-    while not (_exists(runs) and runs.arrived()) and time.monotonic() < deadline:
+    while not runs.ids() and time.monotonic() < deadline:
         time.sleep(0.2)
     job.kill()
     job.close()
-    before = runs.arrived()  # more may have been committed while it was looked
-    api.pause_s, api.held_from = 0.0, None
+    before = runs.ids()  # more may have been committed while it was looked
+    api.pause_s, api.held_from, api.failures = 0.0, None, 1  # dlt asks again
     api.release.set()
-    report = runs.run()
+    report = runs.run().report()
     assert 0 < len(before) <= 70
     assert report["records"]["written"] == 100 - len(before)
-    assert Counter(runs.arrived()) == Counter(range(100))
-
-
-def _exists(runs: Runs) -> bool:
-    return KafkaAdmin({"bootstrap.servers": runs.worker["bootstrap.servers"]}).partitions(runs.topic) > 0
+    assert Counter(runs.ids()) == Counter(range(100))

@@ -5,113 +5,62 @@ Each test needs two jobs, since what a kill leaves is seen by the next one only.
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
-from tests.support import kill_points, unique
+from tests.support import kill_points
+from tests.support.connectors.runs import Runs
 from tests.support.connectors.taps import Tap
-from tests.support.kafka import read_all
-from tests.support.spark.jobs import Job, kill_job_at, start_job
-
-JSON = "org.apache.kafka.connect.json.JsonConverter"
-SCHEMALESS = {
-    "key.converter": JSON,
-    "key.converter.schemas.enable": "false",
-    "value.converter": JSON,
-    "value.converter.schemas.enable": "false",
-}
-# A job that started Spark's JVM would end.
-WITHOUT_JVM = {"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}
 
 
-class Runs:
-    """Jobs of one connector, without Spark."""
+class TapRuns(Runs):
+    """Runs of a tap of numbers."""
 
-    def __init__(self, tap: Tap, worker: dict[str, str], bootstrap: str, folder: Path) -> None:
-        self.name = unique("singer")
-        self.tap, self._bootstrap, self._folder = tap, bootstrap, folder / "jobs"
-        self.worker = {**worker, "kconnect.singer.taps.allowed": str(tap.command)}
-        self.topic = f"{self.name}.numbers"
+    def __init__(self, tap: Tap, worker: dict[str, str], folder: Path) -> None:
+        allowed = {"kconnect.singer.taps.allowed": str(tap.command)}
+        super().__init__(worker | allowed, folder, {"connector.class": "SingerSource", **tap.props()})
+        self.tap = tap
 
-    def config(self, **config: Any) -> dict[str, str]:
-        return {
-            "name": self.name,
-            "connector.class": "SingerSource",
-            "topic.prefix": f"{self.name}.",
-            "transaction.boundary.interval.ms": "100",
-            **SCHEMALESS,
-            **self.tap.props(**config),
-        }
-
-    def start(self, keys: dict[str, str] | None = None, **config: Any) -> Job:
-        return start_job({**self.config(**config), **(keys or {})}, self.worker, self._folder, conf=WITHOUT_JVM)
-
-    def run(self, keys: dict[str, str] | None = None, *, code: int = 0, **config: Any) -> str:
-        """:returns: the output of a run that ends with this exit code."""
-        job = self.start(keys, **config)
-        assert job.wait() == code, job.text()
-        return job.text()
-
-    def report(self, keys: dict[str, str] | None = None, **config: Any) -> dict[str, Any]:
-        job = self.start(keys, **config)
-        assert job.wait() == 0, job.text()
-        return job.report()
-
-    def kill_at(self, point: str, **config: Any) -> None:
-        kill_job_at(point, self.config(**config), self.worker, self._folder, conf=WITHOUT_JVM)
-
-    def arrived(self) -> list[int]:
-        return [json.loads(record.value or b"")["n"] for record in read_all(self._bootstrap, self.topic)]
+    def numbers(self) -> list[int]:
+        return self.column("numbers", "n")
 
 
 @pytest.fixture
-def runs(worker_props: dict[str, str], bootstrap: str, tmp_path: Path) -> Runs:
+def runs(worker_props: dict[str, str], tmp_path: Path) -> TapRuns:
     (folder := tmp_path / "tap").mkdir()
-    return Runs(Tap(folder), worker_props, bootstrap, tmp_path)
-
-
-def test_a_second_run_moves_what_is_new(runs: Runs) -> None:
-    written = []
-    for count in (23, 40):
-        runs.tap.grow(count)
-        report = runs.report()
-        written.append(report["records"]["written"])
-    assert report["guarantee"] == "exactly_once"
-    assert (written, runs.arrived()) == ([23, 17], list(range(40)))
+    return TapRuns(Tap(folder), worker_props, tmp_path)
 
 
 @pytest.mark.parametrize("point", kill_points([("mid-produce",), ("during-commit",), ("after-final-commit",)],
                                               always=("during-commit",)))  # fmt: skip
-def test_killed_runs_lose_and_double_nothing(point: str, runs: Runs) -> None:
+def test_killed_runs_lose_and_double_nothing(point: str, runs: TapRuns) -> None:
     runs.tap.grow(40)
     runs.kill_at(point)
     runs.tap.grow(65)
     runs.run()
-    assert Counter(runs.arrived()) == Counter(range(65))
+    assert Counter(runs.numbers()) == Counter(range(65))
 
 
-def test_runs_that_are_killed_at_random_lose_and_double_nothing(runs: Runs) -> None:
-    runs.tap.grow(300)
+def test_runs_that_are_killed_at_random_lose_and_double_nothing(runs: TapRuns) -> None:
+    runs.tap.grow(200)
     chance = random.Random(7)
-    for _ in range(3):
-        job = runs.start(pause_s=0.02)
+    for _ in range(2):
+        job = runs.start(runs.tap.props(pause_s=0.02))
         time.sleep(chance.uniform(2.0, 4.0))
         job.kill()
         job.close()
     runs.run()
-    assert Counter(runs.arrived()) == Counter(range(300))
+    assert Counter(runs.numbers()) == Counter(range(200))
 
 
-def test_a_killed_run_leaves_neither_the_tap_nor_its_files(runs: Runs) -> None:
+def test_a_killed_run_leaves_neither_the_tap_nor_its_files(runs: TapRuns) -> None:
     runs.tap.grow(20)
-    job = runs.start(events={"13": "hang"})
+    job = runs.start(runs.tap.props(events={"13": "hang"}))
     seen = Path(f"{runs.tap.count_file}.hang-13")
     deadline = time.monotonic() + 60
     while not seen.exists() and time.monotonic() < deadline:
@@ -126,33 +75,34 @@ def test_a_killed_run_leaves_neither_the_tap_nor_its_files(runs: Runs) -> None:
     assert not Path(runs.tap.seen()["cwd"]).exists()
 
 
-def test_what_was_before_the_last_state_stays_when_the_tap_fails(runs: Runs) -> None:
+def test_what_was_before_the_last_state_stays_when_the_tap_fails(runs: TapRuns) -> None:
     runs.tap.grow(30)
-    output = runs.run(
-        {"transaction.boundary.interval.ms": "30000"}, code=3, events={"13": "exit"}, password="hush-hush"
-    )
-    before = runs.arrived()
+    failing = runs.tap.props(events={"13": "exit"}, password="hush-hush")
+    output = runs.run({"transaction.boundary.interval.ms": "30000", **failing}, code=3).text()
+    before = runs.numbers()
     runs.run()
     assert "tap-numbers has failed with exit code 1: the service does not answer" in output
     assert "hush-hush" not in output
-    assert (before, runs.arrived()) == (list(range(10)), list(range(30)))
+    assert (before, runs.numbers()) == (list(range(10)), list(range(30)))
 
 
-def test_a_schema_that_changes_in_the_middle_of_a_transaction_doubles_nothing(runs: Runs) -> None:
+def test_a_schema_that_changes_in_the_middle_of_a_transaction_doubles_nothing(runs: TapRuns) -> None:
     runs.tap.grow(30)
-    runs.run(size=10, events={"13": "schema-always"})
-    assert runs.arrived() == list(range(30))
+    runs.run(runs.tap.props(size=10, events={"13": "schema-always"}))
+    assert runs.numbers() == list(range(30))
 
 
-def test_a_bound_ends_a_run_at_a_state(runs: Runs) -> None:
+def test_a_bound_ends_a_run_at_a_state_and_the_next_one_moves_the_rest(runs: TapRuns) -> None:
     runs.tap.grow(30)
-    report = runs.report({"kconnect.max.records": "7"})
-    assert (report["incomplete"], runs.arrived()) == (["max_records"], list(range(10)))
+    first, second = runs.run({"kconnect.max.records": "7"}).report(), runs.run().report()
+    assert (first["incomplete"], first["guarantee"]) == (["max_records"], "exactly_once")
+    assert [report["records"]["written"] for report in (first, second)] == [10, 20]
+    assert runs.numbers() == list(range(30))
 
 
-def test_a_run_within_its_time_ends_at_a_state(runs: Runs) -> None:
+def test_a_run_within_its_time_ends_at_a_state(runs: TapRuns) -> None:
     runs.tap.grow(1000)
-    report = runs.report({"kconnect.max.duration.ms": "1500"}, pause_s=0.02)
+    report = runs.run({"kconnect.max.duration.ms": "1500", **runs.tap.props(pause_s=0.02)}).report()
     assert report["incomplete"] == ["max_duration"]
-    assert 0 < len(runs.arrived()) < 1000
-    assert len(runs.arrived()) % 5 == 0
+    assert 0 < len(runs.numbers()) < 1000
+    assert len(runs.numbers()) % 5 == 0

@@ -74,7 +74,7 @@ exhaustive = pytest.mark.exhaustive
         pytest.param("iceberg", "metadata", "planned", id="iceberg-staging", marks=exhaustive),
         pytest.param("iceberg", "metadata", "before-visible", id="iceberg-publication"),
         pytest.param("delta", ".", "planned", id="delta-files", marks=exhaustive),
-        pytest.param("delta", "_delta_log", "planned", id="delta-log"),
+        pytest.param("delta", "_delta_log", "planned", id="delta-log", marks=exhaustive),
     ],
 )
 def test_a_full_disk_ends_the_run_and_the_next_one_writes_everything(

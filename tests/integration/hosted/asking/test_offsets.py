@@ -38,9 +38,7 @@ PARTITION = {"filename": "/data/in.txt"}
 
 @pytest.fixture(scope="module")
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = plugin_folder(rough_plugin(tmp_path_factory.mktemp("plugins")), FILE)
-    install("org.apache.kafka:connect-mirror:4.3.0", folder)
-    return folder
+    return plugin_folder(rough_plugin(tmp_path_factory.mktemp("plugins")), FILE)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +129,9 @@ def test_a_command_shows_what_the_class_says(
     assert ALTERED in altered.output
 
 
-def test_partitions_that_are_not_those_of_a_mirror_are_refused(worker: dict[str, str]) -> None:
+@pytest.mark.exhaustive
+def test_partitions_that_are_not_those_of_a_mirror_are_refused(worker: dict[str, str], plugins: Path) -> None:
+    install("org.apache.kafka:connect-mirror:4.3.0", plugins)
     mirror = {
         "name": unique("mirror"),
         "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",

@@ -10,13 +10,13 @@ import pytest
 from tests.support import unique
 from tests.support.connect.hosted import FILE, plugin_folder
 from tests.support.connect.java_plugins import FILE_SOURCE
-from tests.support.kafka import create_topic
+from tests.support.kafka import create_topic, produce, read_values
 from tests.support.logins.broker import TokenBroker
 from tests.support.logins.cloud import Cloud
 from tests.support.spark.jobs import start_job
 
 Worker = dict[str, str]
-LINES = [f"line {number}" for number in range(100)]
+LINES = [f"line-{number}" for number in range(100)]
 FILE_SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 STRINGS = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -46,21 +46,22 @@ def test_a_source_and_a_sink_run_with_tokens_of_a_role(
     assert written == sorted(LINES)
 
 
+@pytest.mark.parametrize("kind", ["source", pytest.param("sink", marks=pytest.mark.exhaustive)])
 def test_java_connectors_run_with_tokens_as_well(
-    worker: Callable[..., Worker], own_cloud: Cloud, token_broker: TokenBroker, tmp_path: Path
+    kind: str, worker: Callable[..., Worker], own_cloud: Cloud, token_broker: TokenBroker, tmp_path: Path
 ) -> None:
-    topic = create_topic(token_broker.bootstrap, unique("hosted-tokens"))
-    (tmp_path / "in.txt").write_text("".join(f"{line}\n" for line in LINES))
-    plugins = plugin_folder(tmp_path / "plugins", FILE)
-    own = worker("aws_msk_iam", **{"plugin.path": str(plugins), "group.id": unique("tokens")})
-    own |= {"value.converter": STRINGS, "key.converter": STRINGS}
-    hosted = {"kconnect.hosted": "true", "tasks.max": "1"}
-    source = {"connector.class": FILE_SOURCE, "file": str(tmp_path / "in.txt"), "topic": topic}
-    sink = {"connector.class": FILE_SINK, "topics": topic, "file": str(tmp_path / "out.txt")}
-    for config in (source, sink):
-        name = unique("hosted-tokens")
-        job = start_job({"name": name, **config, **hosted}, own, tmp_path / "jobs", direct=True)
-        assert job.process.wait(150) == 0, job.text()
-        assert not [secret for pair, key in own_cloud.keys.items() for secret in (pair[1], key) if secret in job.text()]
-        job.close()
-    assert (tmp_path / "out.txt").read_text().splitlines() == LINES
+    topic = create_topic(token_broker.bootstrap, unique("java"))
+    given, found = tmp_path / "in.txt", tmp_path / "out.txt"
+    given.write_text("".join(f"{line}\n" for line in LINES))
+    own = worker("aws_msk_iam", **{"plugin.path": str(plugin_folder(tmp_path / "plugins", FILE))})
+    own |= {"group.id": unique("tokens"), "value.converter": STRINGS, "key.converter": STRINGS}
+    config = {"connector.class": FILE_SOURCE, "file": str(given), "topic": topic}
+    if kind == "sink":
+        produce(token_broker.bootstrap, topic, LINES)
+        config = {"connector.class": FILE_SINK, "topics": topic, "file": str(found)}
+    hosted = {"name": unique("java"), "kconnect.hosted": "true", "tasks.max": "1"}
+    job = start_job({**config, **hosted}, own, tmp_path / "jobs", direct=True)
+    assert job.wait(150) == 0, job.text()
+    assert not [secret for pair, key in own_cloud.keys.items() for secret in (pair[1], key) if secret in job.text()]
+    lines = [line.encode() for line in LINES]
+    assert lines == (found.read_bytes().split() if kind == "sink" else read_values(token_broker.bootstrap, topic))

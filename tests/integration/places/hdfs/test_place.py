@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
-from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
+from airflow_kconnect.places.base import Place, PlacedFile
 from airflow_kconnect.places.hdfs import client as hdfs_client
 from airflow_kconnect.places.hdfs.place import HdfsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
+from tests.support.connectors.plans import plan_context
 from tests.support.faults import Exchange, Fault, FaultProxy, cut_request, lose_answer
-from tests.support.places import read
-from tests.support.stores import Store, hdfs_store
+from tests.support.places import TEXT, read, stage, write
+from tests.support.stores import Store
 
 _PART = 1024
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with hdfs_store(tmp_path_factory.mktemp("hdfs")) as made:
-        yield made
+def store(store_of: Callable[[str], Store]) -> Store:
+    return store_of("hdfs")
 
 
 @pytest.fixture
@@ -49,16 +48,6 @@ def opened(store: Store, folder: str = "", **settings: str) -> HdfsPlace:
 
 def folder_of(place: Place) -> str:
     return place.at.path
-
-
-def staged(place: Place, name: str = "t/a", text: bytes = b"text") -> StagedFile:
-    staging = place.stage(name, _PART)
-    staging.write(text)
-    return staging.finish()
-
-
-def write(place: Place, name: str = "t/a", text: bytes = b"text") -> None:
-    place.publish(staged(place, name, text))
 
 
 def java_error(kind: str, status: int = 403) -> Fault:
@@ -87,7 +76,7 @@ class TestFiles:
     def test_names_are_kept_whatever_is_in_them(self, place: HdfsPlace, name: str) -> None:
         write(place, name)
         assert [file.name for file in place.files()] == [name]
-        assert read(place, name) == b"text"
+        assert read(place, name) == TEXT
 
     def test_large_ones_are_written_in_parts(self, place: HdfsPlace) -> None:
         staging = place.stage("t/a", _PART)
@@ -135,7 +124,7 @@ class TestFiles:
         keys = {"directory": place.uri("in"), "topic": "t", "format": "json", "input.file.pattern": r".*\.json"}
         source = FilesSourceConnector({**keys, **store.settings})
         source.check()
-        plan = source.plan(PlanContext({}, {}, None, None, lambda: 2, lambda: None))  # type: ignore[arg-type, return-value]
+        plan = source.plan(plan_context())
         batches = source.batches([(n, split, split.start) for n, split in enumerate(plan.splits)]).read(0)
         assert sum(batch.num_rows for batch in batches) == 2
 
@@ -169,7 +158,7 @@ class TestNameNodes:
         with proxy.fault("*", java_error("StandbyException"), times=100):
             write(place)
             asked = len(proxy.seen)
-            assert read(place) == b"text"
+            assert read(place) == TEXT
         assert len(proxy.seen) == asked
 
     def test_one_that_is_down_is_left_out(self, store: Store) -> None:
@@ -179,10 +168,10 @@ class TestNameNodes:
 
     def test_a_lost_answer_to_a_rename_is_none_to_lose_a_file(self, store: Store, proxy: FaultProxy) -> None:
         place = opened(store, endpoint=proxy.url)
-        file = staged(place)
+        file = stage(place)
         with proxy.fault("*", lose_answer):
             place.publish(file)
-        assert read(place) == b"text"
+        assert read(place) == TEXT
 
     def test_bytes_that_may_have_arrived_are_not_sent_again(self, store: Store, proxy: FaultProxy) -> None:
         place = opened(store, endpoint=proxy.url)
@@ -226,7 +215,7 @@ class TestLogins:
 
     def test_it_reads_what_all_may_read(self, store: Store, place: HdfsPlace) -> None:
         write(place)
-        assert read(opened(store, folder_of(place), user="stranger")) == b"text"
+        assert read(opened(store, folder_of(place), user="stranger")) == TEXT
 
     def test_a_token_is_sent_in_place_of_a_user_and_not_logged(
         self, store: Store, proxy: FaultProxy, caplog: pytest.LogCaptureFixture

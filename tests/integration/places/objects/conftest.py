@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
-from tests.support.stores import Store, azure_store, google_store
+from tests.support.stores import Store
 
 
 @pytest.fixture(scope="module", params=["azure", "gs"])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with google_store() if request.param == "gs" else azure_store(tmp_path_factory.mktemp("azure")) as made:
-        yield made
+def store(request: pytest.FixtureRequest, store_of: Callable[[str], Store]) -> Store:
+    return store_of(request.param)

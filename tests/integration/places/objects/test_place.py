@@ -14,6 +14,7 @@ from airflow_kconnect.places.objects import place as objects
 from airflow_kconnect.places.objects.place import ObjectsPlace
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
+from tests.support.places import TEXT, read, stage, write
 from tests.support.stores import Store
 
 
@@ -26,12 +27,6 @@ def opened(store: Store, **settings: str) -> ObjectsPlace:
     place = open_place(f"{store.address}/{unique('place')}", {**store.settings, **settings})
     assert isinstance(place, ObjectsPlace)
     return place
-
-
-def staged(place: ObjectsPlace, name: str = "t/a") -> StagedFile:
-    staging = place.stage(name)
-    staging.write(b"text")
-    return staging.finish()
 
 
 def paths(place: ObjectsPlace) -> list[str]:
@@ -55,36 +50,36 @@ class TestFencing:
         assert paths(place) == []
 
     def test_what_it_has_left_is_found_without_its_marker(self, place: ObjectsPlace) -> None:
-        file = staged(place)
+        file = stage(place)
         marker, _ = place._hidden(file)
         place._store.delete(marker)
         assert [each.name for each in place.staged()] == ["t/a"]
 
     def test_nothing_hidden_is_left_of_a_published_file(self, place: ObjectsPlace) -> None:
-        place.publish(staged(place))
+        write(place)
         assert paths(place) == ["t/a"]
 
     def test_a_copy_whose_answer_was_lost_is_completed(self, place: ObjectsPlace) -> None:
-        a_copy_without_an_answer(place, file := staged(place))
+        a_copy_without_an_answer(place, file := stage(place))
         place.publish(file)
         assert paths(place) == ["t/a"]
 
     def test_what_was_published_and_half_discarded_is_published(self, place: ObjectsPlace) -> None:
-        a_copy_without_an_answer(place, file := staged(place))
+        a_copy_without_an_answer(place, file := stage(place))
         marker, _ = place._hidden(file)
         place._store.delete(marker)
         place.publish(file)
         assert paths(place) == ["t/a"]
 
     def test_a_file_of_its_name_that_another_run_has_published_is_not_taken_for_it(self, place: ObjectsPlace) -> None:
-        old = staged(place)
+        old = stage(place)
         place.discard(old)
-        place.publish(staged(place))
+        write(place)
         with pytest.raises(FencedError):
             place.publish(old)
 
     def test_a_shorter_file_is_not_taken_for_it(self, place: ObjectsPlace) -> None:
-        place.publish(file := staged(place))
+        place.publish(file := stage(place))
         assert not place._is_published(replace(file, size=100))
 
 
@@ -132,11 +127,10 @@ class TestCheck:
 class TestNames:
     @pytest.mark.parametrize("name", ["day=2026-01-01/a b", "p=a%2Fb/ü", "p={x}[y]~z/t+0+0000.json.gz"])
     def test_are_kept_as_they_are(self, place: ObjectsPlace, name: str) -> None:
-        place.publish(staged(place, name))
+        write(place, name)
         (file,) = place.files()
         assert file == place.find(name)
-        with place.read(file) as reader:
-            assert reader.read() == b"text"
+        assert read(place, name) == TEXT
 
 
 def test_keys_are_in_no_text_of_a_place(place: ObjectsPlace, store: Store) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3 import objects
-from airflow_kconnect.places.s3 import place as s3
 from airflow_kconnect.places.s3.client import Patience
 from tests.support.certificates import self_signed
 from tests.support.faults import (
@@ -27,14 +26,13 @@ from tests.support.faults import (
     slow,
     truncate,
 )
-from tests.support.places import TEXT, read, write
-from tests.support.stores import Store, s3_store
+from tests.support.places import TEXT, read, stage, write
+from tests.support.stores import Store
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with s3_store(tmp_path_factory.mktemp("s3")) as made:
-        yield made
+def store(store_of: Callable[[str], Store]) -> Store:
+    return store_of("s3")
 
 
 SLOW_DOWN = refuse(503, "SlowDown")
@@ -42,7 +40,7 @@ OPERATIONS = ("CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("fault", [SLOW_DOWN, slow(0.5), cut_request, cut_answer, lose_answer])
+@pytest.mark.parametrize("fault", [SLOW_DOWN, slow(0.2), cut_request, cut_answer, lose_answer])
 def test_what_passes_is_not_seen(place: Place, healthy: Place, proxy: FaultProxy, operation: str, fault: Fault) -> None:
     with proxy.fault(operation, fault):
         write(place)
@@ -62,13 +60,13 @@ def test_a_second_upload_that_a_lost_answer_has_begun_is_found_and_ended_by_the_
 
 
 def test_a_part_in_the_middle_of_a_file_is_sent_again(place: Place, healthy: Place, proxy: FaultProxy) -> None:
-    text = bytes(range(256)) * 4 * 1024 * 13
+    text = bytes(range(256)) * 4 * 1024 * 6
     with proxy.fault("UploadPart", cut_request, after=1):
         write(place, text=text)
     assert read(healthy) == text
 
 
-@pytest.mark.parametrize("fault", [SLOW_DOWN, slow(0.5), cut_answer, lose_answer])
+@pytest.mark.parametrize("fault", [SLOW_DOWN, slow(0.2), cut_answer, lose_answer])
 def test_a_range_is_read_again(place: Place, proxy: FaultProxy, fault: Fault) -> None:
     write(place)
     with proxy.fault("GetObject", fault):
@@ -91,7 +89,7 @@ def test_an_error_within_a_success_is_tried_again(place: Place, healthy: Place, 
 def test_a_store_that_stays_overloaded_ends_the_run_for_now(
     place: Place, healthy: Place, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    monkeypatch.setattr(s3, "Patience", lambda: Patience(attempts=2))
+    monkeypatch.setattr(objects, "Patience", lambda attempts=2: Patience(attempts=attempts))
     place.close()
     with proxy.fault(operation, SLOW_DOWN, 99), pytest.raises(RetriableError) as caught:
         write(place)
@@ -143,9 +141,7 @@ def test_a_task_whose_upload_was_ended_is_fenced(place: Place, proxy: FaultProxy
 def test_an_end_of_an_upload_that_arrives_after_a_newer_run_has_begun_shows_nothing(
     place: Place, healthy: Place, proxy: FaultProxy
 ) -> None:
-    staging = place.stage("t/a")
-    staging.write(TEXT)
-    staged = staging.finish()
+    staged = stage(place)
 
     def arrive_late(exchange: Exchange) -> None:
         for each in list(healthy.staged()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +10,14 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.places.registry import open_place
 from tests.support.faults import FaultProxy, refuse
-from tests.support.stores import Store, moto_store
+from tests.support.stores import Store
 
 ROLE = {"store.role.arn": "arn:aws:iam::123456789012:role/lake", "store.role.external.id": "us"}
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    with moto_store() as made:
-        yield made
+def store(store_of: Callable[[str], Store]) -> Store:
+    return store_of("moto")
 
 
 @pytest.fixture

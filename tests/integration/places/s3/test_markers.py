@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
 from airflow_kconnect.connect.errors import FencedError
 from airflow_kconnect.places import hidden
-from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3.place import S3Place
 from airflow_kconnect.places.s3.uploads import uploads
 from tests.support import unique
 from tests.support.faults import FaultProxy, lose_answer
-from tests.support.places import begin_and_die
-from tests.support.stores import Store, minio_store
+from tests.support.places import begin_and_die, stage, write
+from tests.support.stores import Store
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with minio_store(tmp_path_factory.mktemp("minio")) as made:
-        yield made
+def store(store_of: Callable[[str], Store]) -> Store:
+    return store_of("minio")
 
 
 @pytest.fixture
@@ -34,12 +32,6 @@ def opened(address: str, store: Store, *, marks: bool = True) -> S3Place:
     assert isinstance(place, S3Place)
     place.marks = marks
     return place
-
-
-def staged(place: S3Place, name: str = "t/a") -> StagedFile:
-    staging = place.stage(name)
-    staging.write(b"text")
-    return staging.finish()
 
 
 def left(place: S3Place, name: str = "t/a") -> list[str]:
@@ -61,7 +53,7 @@ def test_a_check_of_what_is_not_known_yet_is_made_by_who_stages(store: Store) ->
 
 
 def test_nothing_is_left_of_a_published_file(place: S3Place) -> None:
-    place.publish(staged(place))
+    write(place)
     assert left(place) == ["t/a"]
 
 
@@ -71,14 +63,14 @@ def test_nothing_is_left_of_an_upload_that_was_begun_twice_because_an_answer_was
     with FaultProxy(store.settings["store.endpoint"]) as proxy:
         faulty = opened(str(place), store.through(proxy.url))
         with proxy.fault("CreateMultipartUpload", lose_answer):
-            file = staged(faulty)
+            file = stage(faulty)
         faulty.publish(file)
     assert left(place) == ["t/a"]
 
 
 def test_nothing_is_left_of_what_killed_runs_have_begun(place: S3Place) -> None:
     begin_and_die(place, "t/a")
-    staged(place)
+    stage(place)
     for each in list(place.staged("t/")):
         place.discard(each)
     assert left(place) == []
@@ -86,7 +78,7 @@ def test_nothing_is_left_of_what_killed_runs_have_begun(place: S3Place) -> None:
 
 def test_an_upload_that_was_begun_after_its_marker_was_removed_cannot_be_published(place: S3Place) -> None:
     """A newer run has looked for uploads in between."""
-    file = staged(place)
+    file = stage(place)
     place._unmark(file)
     with pytest.raises(FencedError, match="another run of this connector has ended it"):
         place.publish(file)
@@ -94,7 +86,7 @@ def test_an_upload_that_was_begun_after_its_marker_was_removed_cannot_be_publish
 
 
 def test_a_run_that_was_killed_before_it_removed_the_marker_has_published(place: S3Place) -> None:
-    file = staged(place)
+    file = stage(place)
     again = place._marker(file)
     place.publish(file)
     place._s3.put_object(**again, Body=b"")
@@ -109,14 +101,14 @@ def test_what_was_staged_with_or_without_a_marker_is_published_either_way(
     place: S3Place, store: Store, marks: bool
 ) -> None:
     """A store may be changed while a run lasts."""
-    file = staged(opened(str(place), store, marks=marks))
+    file = stage(opened(str(place), store, marks=marks))
     opened(str(place), store, marks=not marks).publish(file)
     assert left(place) == ["t/a"]
 
 
 def test_an_upload_whose_name_begins_as_another_ones_stays(place: S3Place) -> None:
-    other = staged(place, "t/ab")
-    staged(place)
+    other = stage(place, "t/ab")
+    stage(place)
     for each in list(place.staged()):
         if each.name == "t/a":
             place.discard(each)

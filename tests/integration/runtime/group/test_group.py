@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from airflow_kconnect.runs.group import GroupSpec, MemberEnd
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run_group
-from tests.integration.runtime.conftest import STRING
+from tests.integration.runtime.conftest import STRING, Source
 from tests.support import unique
 from tests.support.kafka import read_values
 
@@ -49,7 +49,6 @@ def source(tmp_path: Path) -> Callable[..., dict[str, str]]:
     return config
 
 
-Source = Callable[..., dict[str, str]]
 HOISTED = {"transforms": "wrap", "transforms.wrap.type": "HoistField$Value", "transforms.wrap.field": "line"}
 
 

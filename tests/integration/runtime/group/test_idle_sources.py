@@ -16,12 +16,10 @@ from airflow_kconnect.runtime.group import idle
 from airflow_kconnect.runtime.group.idle import looked_at
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, plan_key
-from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
-
-Source = Callable[..., dict[str, str]]
 
 
 def test_the_report_is_that_of_a_run(

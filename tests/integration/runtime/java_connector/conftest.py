@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.hosted.shared_jvms import shared_jvms
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
@@ -24,6 +25,13 @@ Run = Callable[..., RunReport]
 def plugin_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the plug-ins connect-file and connect-test-plugins."""
     return plugin_folder(tmp_path_factory.mktemp("plugins"), FILE, TEST_PLUGINS)
+
+
+@pytest.fixture(scope="module")
+def one_jvm() -> Iterator[None]:
+    """The runs of a file share a JVM, as those of a group do: for tests that look at what a run moves."""
+    with shared_jvms(1):
+        yield
 
 
 @pytest.fixture

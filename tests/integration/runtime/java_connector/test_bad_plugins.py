@@ -51,6 +51,7 @@ def test_a_task_that_calls_system_exit_is_retriable_and_what_it_left_is_moved_ne
     assert is_exact(bootstrap, config, 30)
 
 
+@pytest.mark.exhaustive  # in a JVM that several share: `test_shared_jvms.py`
 def test_a_task_that_throws_is_an_error_with_its_text_and_what_it_delivered_is_committed(
     bootstrap: str, rough_source: Config, run_rough: Run
 ) -> None:

@@ -12,21 +12,21 @@ from tests.support.kafka import produce, read_values
 from tests.support.spark.jobs import start_job
 
 Config = Callable[..., dict[str, str]]
+Run = Callable[..., Any]
 
 
+@pytest.mark.exhaustive  # one that is killed, and the next one: `test_hosted_failures.py`
 def test_a_java_source_moves_what_is_new_exactly_once(
-    bootstrap: str, numbered: Any, java_source: Config, hosting_worker: dict[str, str], tmp_path: Path
+    bootstrap: str, numbered: Any, java_source: Config, hosting_worker: dict[str, str], run_hosted: Run, tmp_path: Path
 ) -> None:
     numbered.append(300)
     config = java_source()
-    job = start_job(config, hosting_worker, tmp_path / "first", direct=True)
+    job = start_job(config, hosting_worker, tmp_path / "job", direct=True)
     assert job.wait() == 0, job.text()
     first = job.report()
     assert (first["records"]["written"], first["guarantee"], first["complete"]) == (300, "exactly_once", True)
     numbered.append(200)
-    job = start_job(config, hosting_worker, tmp_path / "second", direct=True)
-    assert job.wait() == 0, job.text()
-    assert job.report()["records"]["written"] == 200
+    assert run_hosted(config).records["written"] == 200
     assert read_values(bootstrap, config["topic"]) == numbered.expected()
 
 

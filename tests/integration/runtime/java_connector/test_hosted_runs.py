@@ -20,6 +20,8 @@ from tests.integration.runtime.conftest import missing_and_doubled
 from tests.support import unique
 from tests.support.kafka import create_topic, read_all, read_values
 
+pytestmark = pytest.mark.usefixtures("one_jvm")
+
 Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]
 

@@ -59,6 +59,7 @@ def test_no_record_of_a_hosted_source_reaches_an_internal_topic(
     assert not {record.value for record in read_all(bootstrap, topic)}.intersection(numbered.expected())
 
 
+@pytest.mark.exhaustive  # without `AGAINST` each run of a source shows it
 def test_offsets_of_its_own_are_no_such_records(numbered: Any, java_source: Config, run_hosted: Run) -> None:
     numbered.append(3)
     config = java_source() | AGAINST

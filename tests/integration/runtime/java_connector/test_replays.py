@@ -16,6 +16,8 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.kafka.groups import GroupAdmin
 from tests.support import unique
 
+pytestmark = pytest.mark.usefixtures("one_jvm")
+
 Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.kafka import produce, read_all, read_values
 
+pytestmark = pytest.mark.usefixtures("one_jvm")
+
 Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]
 

@@ -84,6 +84,7 @@ def test_the_java_connectors_of_a_group_share_a_jvm_and_do_not_notice_what_fails
     ends = run_group(GroupSpec(runs, max_parallel=3))
     assert [end.exit_code for end in ends] == [0, 3, 0, 1]
     assert f"nothing is left of {throwing['topic']}" in str(ends[1].error)
+    assert read_values(bootstrap, throwing["topic"]) == [f"0-{n}".encode() for n in range(20)]
     assert "batch.size" in str(ends[3].error)
     for end, config in ((ends[0], first), (ends[2], second)):
         expected = Path(config["file"]).read_bytes().splitlines()

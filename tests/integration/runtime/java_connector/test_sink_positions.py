@@ -24,6 +24,8 @@ from tests.support import unique
 from tests.support.kafka import create_topic, produce
 from tests.support.positions import commit
 
+pytestmark = pytest.mark.usefixtures("one_jvm")
+
 Config = Callable[..., dict[str, str]]
 MakeTopic = Callable[..., str]
 Run = Callable[..., Any]
@@ -187,6 +189,7 @@ def test_a_dry_run_of_a_sink_creates_nothing_and_commits_nothing(
     assert admin.committed_offsets(f"connect-{config['name']}") == {}
 
 
+@pytest.mark.exhaustive
 def test_a_dry_run_of_a_source_creates_nothing(
     numbered: Any, java_source: Config, run_hosted: Run, admin: GroupAdmin
 ) -> None:

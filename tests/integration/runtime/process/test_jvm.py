@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runs.events import EXIT_RETRIABLE
-from tests.integration.runtime.conftest import NEEDS_SPARK, STRING
+from tests.integration.runtime.conftest import NEEDS_SPARK, STRING, Jobs, Source
 from tests.support import unique
 from tests.support.imports import has_loaded_pandas
 from tests.support.spark.jobs import start_job, wait_gone
@@ -23,26 +22,22 @@ BROKEN = {"spark.driver.extraJavaOptions": "-Xss1k"}
 
 
 @pytest.fixture
-def config(file_source: Callable[..., dict[str, str]]) -> dict[str, str]:
+def config(file_source: Source) -> dict[str, str]:
     """A source of a file that is still empty."""
     found = file_source(**NEEDS_SPARK)
     Path(found["file"]).write_text("")
     return found
 
 
-def test_a_run_with_nothing_new_starts_no_jvm(
-    config: dict[str, str], worker_props: dict[str, str], tmp_path: Path
-) -> None:
-    job = start_job(config, worker_props, tmp_path / "job", conf=BROKEN)
+def test_a_run_with_nothing_new_starts_no_jvm(config: dict[str, str], jobs: Jobs) -> None:
+    job = jobs.start(config, conf=BROKEN)
     assert job.wait() == 0, job.text()
     assert job.report()["records"]["read"] == 0
 
 
-def test_a_jvm_that_does_not_start_is_an_error_with_its_reason_in_the_log(
-    config: dict[str, str], worker_props: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_jvm_that_does_not_start_is_an_error_with_its_reason_in_the_log(config: dict[str, str], jobs: Jobs) -> None:
     Path(config["file"]).write_text("one\n")
-    job = start_job(config, worker_props, tmp_path / "job", conf=BROKEN)
+    job = jobs.start(config, conf=BROKEN)
     assert job.wait() == EXIT_RETRIABLE
     assert "`spark.driver.memory`" in job.event("error")["message"]
     assert "stack size" in job.text()

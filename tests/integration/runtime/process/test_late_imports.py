@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.conftest import NEEDS_SPARK
+from tests.integration.runtime.conftest import NEEDS_SPARK, Jobs, Source
 from tests.support import unique
 from tests.support.imports import TELL_IMPORTS, has_loaded_pandas, imported
 from tests.support.kafka import produce
-from tests.support.spark.jobs import start_job
 
 pytestmark = pytest.mark.spark_submit
 
@@ -38,14 +37,11 @@ def transform_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
 
 
 def test_a_worker_that_may_run_code_of_others_has_pandas(
-    file_source: Callable[..., dict[str, str]],
-    transform_of_others: dict[str, str],
-    worker_props: dict[str, str],
-    tmp_path: Path,
+    file_source: Source, transform_of_others: dict[str, str], jobs: Jobs
 ) -> None:
     config = file_source(**{**NEEDS_SPARK, **transform_of_others})
     Path(config["file"]).write_text("one\n")
-    job = start_job(config, worker_props, tmp_path / "job", failpoint="after-last-produce")
+    job = jobs.start(config, failpoint="after-last-produce")
     job.wait_for_failpoint()
     assert {has_loaded_pandas(process) for process in job.workers()} == {True}
     job.reached.unlink()
@@ -71,15 +67,15 @@ def test_a_sink_without_spark_loads_neither_pandas_nor_pyspark(
     keys: dict[str, str],
     topic: Callable[..., str],
     bootstrap: str,
-    worker_props: dict[str, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    jobs: Jobs,
 ) -> None:
     monkeypatch.setenv(TELL_IMPORTS, "1")
     produce(bootstrap, name := topic(), [_JSON % n for n in range(100)])
     config = {"name": unique("sink"), "topics": name, "value.converter": "org.apache.kafka.connect.json.JsonConverter"}
     config |= {key: text.format(folder=tmp_path) for key, text in keys.items()}
-    job = start_job(config, worker_props, tmp_path / "job")
+    job = jobs.start(config)
     assert job.wait() == 0, job.text()
     assert job.report()["records"]["written"] == 100
     assert not {"pandas.core.frame", "pyspark.sql.types"} & set(imported(job.text()))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.conftest import NEEDS_SPARK, STRING
+from tests.integration.runtime.conftest import NEEDS_SPARK, STRING, Jobs
 from tests.support import unique
 from tests.support.imports import TELL_IMPORTS, imported
 from tests.support.kafka import produce
-from tests.support.spark.jobs import start_job
 from tests.support.stores import Store, s3_store
 
 pytestmark = pytest.mark.spark_submit
@@ -36,10 +34,9 @@ def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
     imports: int,
     topic: Callable[..., str],
     bootstrap: str,
-    worker_props: dict[str, str],
     store: Store,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    jobs: Jobs,
 ) -> None:
     monkeypatch.setenv(TELL_IMPORTS, "1")
     produce(bootstrap, name := topic(partitions=2), [f"record-{n}" for n in range(100)])
@@ -52,7 +49,7 @@ def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
         **store.settings,
         **keys,
     }
-    job = start_job(config, worker_props, tmp_path / "job")
+    job = jobs.start(config)
     assert job.wait() == 0, job.text()
     assert job.report()["records"]["written"] == 100
     assert imported(job.text())["botocore.session"] == imports

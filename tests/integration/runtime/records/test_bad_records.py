@@ -18,7 +18,7 @@ from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
-from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.integration.runtime.test_directory_pipeline import JSON, envelope, lines
 from tests.support import unique
 from tests.support.kafka import Headers, Record, create_topic, produce, read_all, read_values
@@ -192,7 +192,7 @@ def test_nothing_but_bad_records_and_tombstones(
 
 
 @pytest.fixture
-def strings(numbered: NumberedFile, file_source: Callable[..., dict[str, str]]) -> Callable[..., dict[str, str]]:
+def strings(numbered: NumberedFile, file_source: Source) -> Callable[..., dict[str, str]]:
     """A file source over three lines, with a transformation `t`."""
     numbered.append(3)
 
@@ -268,7 +268,7 @@ class TestSizes:
 
     @pytest.fixture
     def large(
-        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], topic: Callable[..., str]
+        self, numbered: NumberedFile, file_source: Source, topic: Callable[..., str]
     ) -> Iterator[Callable[..., dict[str, str]]]:
         """A file source over a line of 1.4 MB; the topic may have its own limit."""
         numbered.path.write_text(f"{self.LINE}\n")

@@ -80,16 +80,6 @@ def _is_answered(batch: list[bytes], sent: list[dict[str, Any]], config: dict[st
     assert all({"value", "dropped", "error"} & set(answer) for answer in answers)
 
 
-@pytest.mark.timeout(120)
-@_FEW
-@given(batch=batches, sent=st.lists(headers, min_size=25, max_size=25), chain=chains, converter=converters)
-@pytest.mark.exhaustive
-def test_a_preview_answers_each_record(
-    spark: SparkSession, batch: list[bytes], sent: Any, chain: dict[str, str], converter: dict[str, str]
-) -> None:
-    _is_answered(batch, sent, chain | converter)
-
-
 @pytest.mark.exhaustive
 @pytest.mark.timeout(1200)
 @_MANY

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from airflow_kconnect.runtime.sink import plan as sink_plan
-from tests.integration.runtime.conftest import STRING, NumberedFile, Run
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source
 from tests.integration.runtime.test_directory_pipeline import JSON, SCHEMALESS
 from tests.support import unique
 from tests.support.kafka import read_all
@@ -159,11 +159,7 @@ SOURCE_CHAIN = {
 
 @pytest.mark.exhaustive
 def test_a_source_writes_each_key_in_its_order(
-    topic: Callable[..., str],
-    bootstrap: str,
-    run_here: Run,
-    numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
+    topic: Callable[..., str], bootstrap: str, run_here: Run, numbered: NumberedFile, file_source: Source
 ) -> None:
     keys = [f"key-{random.Random(n).randrange(KEYS)}" for n in range(RECORDS)]
     numbered.path.write_text("".join(f"{key} {n}\n" for n, key in enumerate(keys)))

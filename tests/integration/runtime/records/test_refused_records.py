@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from airflow_kconnect.connect.errors import DataError
-from tests.integration.runtime.conftest import Run
+from tests.integration.runtime.conftest import Run, Source
 from tests.integration.runtime.source.test_plans import left_of_runs
 from tests.support.kafka import create_topic, read_values
 
@@ -26,7 +26,7 @@ def _raise_limit(bootstrap: str, topic: str) -> None:
 
 @pytest.mark.parametrize("support", ["enabled", "disabled"])
 def test_a_record_that_the_broker_refuses_is_written_by_the_next_run(
-    support: str, file_source: Callable[..., dict[str, str]], run_here: Run, bootstrap: str, tmp_path: Path
+    support: str, file_source: Source, run_here: Run, bootstrap: str, tmp_path: Path
 ) -> None:
     lines = [random.Random(n).randbytes(20).hex() for n in range(2000)]
     lines[1000] = "x" * 50_000
@@ -45,11 +45,7 @@ def test_a_record_that_the_broker_refuses_is_written_by_the_next_run(
 
 
 def test_a_plan_for_which_nothing_is_left_ends(
-    file_source: Callable[..., dict[str, str]],
-    run_here: Run,
-    topic: Callable[..., str],
-    bootstrap: str,
-    tmp_path: Path,
+    file_source: Source, run_here: Run, topic: Callable[..., str], bootstrap: str, tmp_path: Path
 ) -> None:
     offsets = topic(prefix="offsets", config={"cleanup.policy": "compact"})
     config = file_source(**_LARGE, **{"offsets.storage.topic": offsets})

@@ -21,7 +21,7 @@ from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.sink.run import SinkRun
 from airflow_kconnect.validation.connector import validate_connector
 from airflow_kconnect.worker_config.keys import WorkerConfig
-from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.integration.runtime.test_directory_pipeline import SCHEMALESS, lines
 from tests.support import unique
 from tests.support.connectors.picky_sink import PickySink
@@ -184,9 +184,7 @@ class TestReplay:
         offsets = {line["seqno"]: line["offset"] for line in put if isinstance(line["seqno"], str)}
         assert offsets == {"no json": 1, "neither": 3}
 
-    def test_a_source_has_no_replay(
-        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
-    ) -> None:
+    def test_a_source_has_no_replay(self, numbered: NumberedFile, file_source: Source, run_here: Run) -> None:
         with pytest.raises(ConfigError, match="only sinks can replay"):
             run_here(file_source(), replay=True)
 
@@ -221,21 +219,14 @@ class TestErrantRecords:
 
 
 class TestSource:
-    def test_dropped_records_do_not_come_back(
-        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
-    ) -> None:
+    def test_dropped_records_do_not_come_back(self, numbered: NumberedFile, file_source: Source, run_here: Run) -> None:
         numbered.append(10)
         config = file_source(**DROP_VALUES)
         first = run_here(config).records
         assert (first["read"], first["filtered"], run_here(config).records["read"]) == (10, 10, 0)
 
     def test_a_dead_letter_is_what_the_record_was_and_names_its_place_in_the_file(
-        self,
-        numbered: NumberedFile,
-        file_source: Callable[..., dict[str, str]],
-        run_here: Run,
-        bootstrap: str,
-        dead: str,
+        self, numbered: NumberedFile, file_source: Source, run_here: Run, bootstrap: str, dead: str
     ) -> None:
         numbered.append(3)
         run_here(file_source(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead, **TO_NUMBER}))
@@ -245,10 +236,7 @@ class TestSource:
         assert json.loads(headers["__connect.errors.partition"] or b"") == {"filename": str(numbered.path)}
 
     def test_without_tolerance_nothing_is_committed(
-        self,
-        numbered: NumberedFile,
-        file_source: Callable[..., dict[str, str]],
-        run_here: Run,
+        self, numbered: NumberedFile, file_source: Source, run_here: Run
     ) -> None:
         numbered.append(3)
         config = file_source(**TO_NUMBER)

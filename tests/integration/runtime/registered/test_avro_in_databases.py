@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from confluent_kafka.schema_registry import SchemaRegistryClient
@@ -76,18 +73,3 @@ def test_rows_of_postgresql_have_every_type(
         (1, None, 0.5, Decimal("12.30"), date(2024, 2, 29), *same),
         (2, "x", 0.5, Decimal("12.30"), None, *same),
     ]
-
-
-def test_rows_of_sqlite_have_the_values(
-    topic: MakeTopic, bootstrap: str, registry_url: str, tmp_path: Path, run_here: Run
-) -> None:
-    name, path = topic(), tmp_path / "shop.sqlite"
-    _write(bootstrap, registry_url, name, 2)
-
-    run_here(_sink(name, registry_url, **{"connection.url": f"jdbc:sqlite:{path}"}))
-
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT id, note, weight FROM items ORDER BY id").fetchall() == [
-            (1, None, 0.5),
-            (2, "x", 0.5),
-        ]

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_kconnect.runs.events import EXIT_FENCED
-from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.conftest import STRING, Jobs, Run
 from tests.support import unique
 from tests.support.confluent_sinks import confluent_sink
 from tests.support.kafka import produce
 from tests.support.objects import objects_of
-from tests.support.spark.jobs import end_of_overtaken, kill_job_at
 from tests.support.stores import Store, azure_store, google_store, s3_store
 
 pytestmark = pytest.mark.spark_submit
@@ -113,16 +111,9 @@ def test_runs_in_turn(sink: dict[str, str], objects: Objects, bootstrap: str, ru
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("point", "visible"), _KILL_POINTS)
 def test_killed_run_leaves_every_record_once(
-    point: str,
-    visible: bool,
-    sink: dict[str, str],
-    objects: Objects,
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    point: str, visible: bool, sink: dict[str, str], objects: Objects, bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
-    kill_job_at(point, sink, worker_props, tmp_path)
+    jobs.killed_at(point, sink)
     assert bool(objects()) is visible
     send(bootstrap, sink["topics"], _RECORDS, _RECORDS + 50)
     run_here({**sink, "flush.size": "500"})
@@ -132,14 +123,9 @@ def test_killed_run_leaves_every_record_once(
 @pytest.mark.parametrize("point", ["after-last-write", "before-visible", "after-visible"])
 @pytest.mark.exhaustive
 def test_older_of_two_runs_leaves_the_newer_ones_files(
-    point: str,
-    sink: dict[str, str],
-    objects: Objects,
-    worker_props: dict[str, str],
-    run_here: Run,
-    tmp_path: Path,
+    point: str, sink: dict[str, str], objects: Objects, run_here: Run, jobs: Jobs
 ) -> None:
     """The newer run's files begin at other offsets: to the older one they look like left-overs."""
     older = {**sink, "flush.size": "1000000"}
-    assert end_of_overtaken(point, older, worker_props, tmp_path, lambda: run_here(sink)) == EXIT_FENCED
+    assert jobs.overtaken_at(point, older, lambda: run_here(sink)) == EXIT_FENCED
     assert numbers(objects) == list(range(_RECORDS))

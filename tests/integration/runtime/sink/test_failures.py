@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_OK
-from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.conftest import STRING, Jobs, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import end_of_overtaken, kill_job_at, start_job
 
 pytestmark = pytest.mark.spark_submit
 
@@ -53,15 +52,9 @@ def _written(sink: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize(("point", "visible"), kill_points(_KILL_POINTS, always=("after-visible",)))
 def test_killed_run_leaves_every_record_once(
-    point: str,
-    visible: bool,
-    sink: dict[str, str],
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    point: str, visible: bool, sink: dict[str, str], bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
-    kill_job_at(point, sink, worker_props, tmp_path)
+    jobs.killed_at(point, sink)
     assert bool(_written(sink)) is visible
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)
@@ -71,17 +64,17 @@ def test_killed_run_leaves_every_record_once(
 @pytest.mark.parametrize("point", kill_points(_PAUSES, always=("after-last-write",)))
 @pytest.mark.exhaustive
 def test_older_of_two_runs_leaves_the_newer_ones_files(
-    point: str, sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
+    point: str, sink: dict[str, str], run_here: Run, jobs: Jobs
 ) -> None:
     """The newer run's files begin at other offsets: to the older one they look like left-overs."""
     older = {**sink, "flush.size": "1000000"}
-    assert end_of_overtaken(point, older, worker_props, tmp_path, lambda: run_here(sink)) == EXIT_FENCED
+    assert jobs.overtaken_at(point, older, lambda: run_here(sink)) == EXIT_FENCED
     assert sorted(_written(sink)) == sorted(f"record-{n}" for n in range(_RECORDS))
 
 
 @pytest.mark.exhaustive
 def test_older_run_that_has_not_begun_removes_nothing_of_the_newer_one(
-    topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str], tmp_path: Path
+    topic: Callable[..., str], bootstrap: str, tmp_path: Path, jobs: Jobs
 ) -> None:
     name, target = topic(), tmp_path / "out.txt"
     config = {
@@ -92,10 +85,10 @@ def test_older_run_that_has_not_begun_removes_nothing_of_the_newer_one(
         "value.converter": STRING,
     }
     produce(bootstrap, name, [f"record-{n}" for n in range(10)])
-    older = start_job(config, worker_props, tmp_path, failpoint="after-reading-offsets")
+    older = jobs.start(config, failpoint="after-reading-offsets")
     older.wait_for_failpoint()
     produce(bootstrap, name, [f"record-{n}" for n in range(10, 20)])
-    newer = start_job(config, worker_props, tmp_path, failpoint="after-last-write")
+    newer = jobs.start(config, failpoint="after-last-write")
     newer.wait_for_failpoint()
     older.reached.unlink()
     assert older.wait() == EXIT_FENCED

@@ -187,18 +187,6 @@ def test_values_that_do_not_fit_are_named_by_their_place(
     assert table(database) == []
 
 
-def test_plain_inserts_of_two_partitions(
-    config: dict[str, str], topic: Callable[..., str], bootstrap: str, database: Database, run_here: Run
-) -> None:
-    name = topic(partitions=2)
-    for partition in (0, 1):
-        send(bootstrap, name, [row(n * 2 + partition, f"v{n}") for n in range(3_000)], partition)
-    run_here({**config, "topics": name, "auto.create": "true"})
-    assert database.execute("SELECT count(*), count(DISTINCT id), min(id), max(id) FROM t") == [
-        (6_000, 6_000, 0, 5_999)
-    ]
-
-
 INSERT_FIELD = {
     "transforms": "f",
     "transforms.f.type": "InsertField$Value",
@@ -260,14 +248,6 @@ class TestRefusedRecords:
 
     def test_a_second_run_finds_nothing(self, refused: Outcome) -> None:
         assert refused.again.records["read"] == 0
-
-    def test_without_tolerance_the_first_one_ends_the_run(
-        self, bootstrap: str, postgres: PostgresServer, run_here: Run
-    ) -> None:
-        config, database = _refusing(bootstrap, postgres)
-        with pytest.raises(DataError, match=r"table t, offset 1, column name"):
-            run_here({**config, "errors.tolerance": "none"})
-        assert table(database) == []
 
     def test_a_replay_writes_what_is_taken_now_and_refuses_the_rest_again(
         self, bootstrap: str, postgres: PostgresServer, run_here: Run

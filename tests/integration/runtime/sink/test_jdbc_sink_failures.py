@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
-from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.conftest import STRING, Jobs, Run
 from tests.support import kill_points, unique
 from tests.support.databases.jdbc_databases import H2Database
 from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database
 from tests.support.kafka import produce, read_all
-from tests.support.spark.jobs import kill_job_at, start_job
 
 pytestmark = pytest.mark.spark_submit
 
@@ -77,16 +76,9 @@ def counts(database: Database) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(("point", "committed"), kill_points(_KILL_POINTS, always=("mid-write",)))
 def test_killed_run_leaves_every_row_once(
-    point: str,
-    committed: bool,
-    sink: dict[str, str],
-    database: Database,
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    point: str, committed: bool, sink: dict[str, str], database: Database, bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
-    kill_job_at(point, sink, worker_props, tmp_path)
+    jobs.killed_at(point, sink)
     assert (counts(database) == (_RECORDS, _RECORDS)) is committed
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)
@@ -95,12 +87,12 @@ def test_killed_run_leaves_every_row_once(
 
 @pytest.mark.exhaustive
 def test_killed_run_into_a_database_of_jdbc_leaves_every_row_once(
-    topic: Callable[..., str], worker_props: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Path
+    topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path, jobs: Jobs
 ) -> None:
     database = H2Database.create(tmp_path)
     database.execute("CREATE TABLE t (record_value varchar)")
     sink = _sink(topic, bootstrap, database, "record-{}", STRING)
-    kill_job_at("mid-write", sink, worker_props, tmp_path)
+    jobs.killed_at("mid-write", sink)
     assert counts(database) != (_RECORDS, _RECORDS)
     report = run_here(sink)
     assert (report.guarantee, counts(database)) == ("exactly_once", (_RECORDS, _RECORDS))
@@ -110,13 +102,7 @@ def test_killed_run_into_a_database_of_jdbc_leaves_every_row_once(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("point", ["mid-write", "after-last-write"])
 def test_killed_run_loses_no_record_that_the_database_refuses(
-    point: str,
-    sink_without_jvm: dict[str, str],
-    database: Database,
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    point: str, sink_without_jvm: dict[str, str], database: Database, bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
     database.execute("ALTER TABLE t ADD CHECK (record_value NOT LIKE '%777')")
     dead = unique("dead")
@@ -126,7 +112,7 @@ def test_killed_run_loses_no_record_that_the_database_refuses(
         "errors.deadletterqueue.topic.replication.factor": "1",
     }
     config = {**sink_without_jvm, **tolerant}
-    kill_job_at(point, config, worker_props, tmp_path)
+    jobs.killed_at(point, config)
     run_here(config)
     bad = {n for n in range(_RECORDS) if str(n).endswith("777")}
     assert counts(database) == (_RECORDS - len(bad), _RECORDS - len(bad))
@@ -136,10 +122,10 @@ def test_killed_run_loses_no_record_that_the_database_refuses(
 
 
 def test_of_two_runs_the_older_is_fenced(
-    sink_without_jvm: dict[str, str], database: Database, worker_props: dict[str, str], run_here: Run, tmp_path: Path
+    sink_without_jvm: dict[str, str], database: Database, run_here: Run, jobs: Jobs
 ) -> None:
     no_jvm = {"spark.driver.extraJavaOptions": "-Xss1k"}  # none starts with it
-    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write", conf=no_jvm)
+    job = jobs.start(sink_without_jvm, failpoint="mid-write", conf=no_jvm)
     job.wait_for_failpoint()
     run_here(sink_without_jvm)
     assert counts(database) == (_RECORDS, _RECORDS)
@@ -148,18 +134,20 @@ def test_of_two_runs_the_older_is_fenced(
     assert counts(database) == (_RECORDS, _RECORDS)
 
 
+@pytest.mark.parametrize("way", ["sink_without_jvm", pytest.param("sink", marks=pytest.mark.exhaustive)])
 def test_database_that_restarts_is_a_reason_to_try_again(
-    sink_without_jvm: dict[str, str],
+    way: str,
+    request: pytest.FixtureRequest,
     database: Database,
     postgres: PostgresServer,
-    worker_props: dict[str, str],
     run_here: Run,
-    tmp_path: Path,
+    jobs: Jobs,
 ) -> None:
-    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write")
+    sink: dict[str, str] = request.getfixturevalue(way)
+    job = jobs.start(sink, failpoint="mid-write")
     job.wait_for_failpoint()
     postgres.restart()
     job.reached.unlink()
     assert job.wait() == EXIT_RETRIABLE
-    run_here(sink_without_jvm)
+    run_here(sink)
     assert counts(database) == (_RECORDS, _RECORDS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,10 +13,9 @@ from airflow_kconnect.connectors.directory.encoders.texts import decompressed
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.runs.events import EXIT_FENCED
-from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.conftest import STRING, Jobs, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import end_of_overtaken, kill_job_at
 from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, s3_store
 
 _RECORDS = 5_000
@@ -79,16 +77,10 @@ def _numbered(count: int) -> list[str]:
 @pytest.mark.spark_submit
 @pytest.mark.parametrize(("point", "visible"), kill_points(_KILL_POINTS, always=("after-last-write",)))
 def test_killed_run_leaves_every_record_once_and_no_uploads(
-    point: str,
-    visible: bool,
-    sink: dict[str, str],
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    point: str, visible: bool, sink: dict[str, str], bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
     """The next run has other settings: its files are named and cut otherwise."""
-    kill_job_at(point, sink, worker_props, tmp_path)
+    jobs.killed_at(point, sink)
     assert bool(_written(sink)) is visible
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here({**sink, **_OTHER_SETTINGS})
@@ -100,10 +92,10 @@ def test_killed_run_leaves_every_record_once_and_no_uploads(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("point", kill_points(_PAUSES, always=("after-last-write",)))
 def test_older_of_two_runs_leaves_the_newer_ones_objects(
-    point: str, sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
+    point: str, sink: dict[str, str], run_here: Run, jobs: Jobs
 ) -> None:
     older = {**sink, "flush.size": "1000000"}
-    assert end_of_overtaken(point, older, worker_props, tmp_path, lambda: run_here(sink)) == EXIT_FENCED
+    assert jobs.overtaken_at(point, older, lambda: run_here(sink)) == EXIT_FENCED
     assert _written(sink) == _numbered(_RECORDS)
     assert list(_place(sink).staged()) == []
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.runs.events import EXIT_RETRIABLE
+from tests.integration.runtime.conftest import Jobs
 from tests.support import unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import Job, kill_all, start_job, wait_gone
+from tests.support.spark.jobs import Job, kill_all, wait_gone
 
 pytestmark = pytest.mark.spark_submit
 
@@ -54,20 +55,20 @@ def _ended(job: Job) -> dict[str, Any]:
 
 
 def test_spark_starts_when_a_record_needs_it_and_nothing_is_doubled(
-    sink: dict[str, str], worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+    sink: dict[str, str], bootstrap: str, jobs: Jobs
 ) -> None:
     produce(bootstrap, sink["topics"], [_message(n, "float") for n in range(50)])
     produce(bootstrap, sink["topics"], [_message(n) for n in range(_RECORDS, _RECORDS + 50)])
-    report = _ended(start_job(sink, worker_props, tmp_path / "job"))
+    report = _ended(jobs.start(sink))
     assert _lines(sink) == sorted(_expected(range(_RECORDS + 50)) + _expected(float(n) for n in range(50)))
     assert "starting Spark" in report["durations_s"]
 
 
 @pytest.mark.parametrize("killed", ["workers", pytest.param("driver", marks=pytest.mark.exhaustive)])
 def test_no_jvm_starts_and_a_run_whose_processes_are_killed_is_completed_by_the_next(
-    killed: str, sink: dict[str, str], worker_props: dict[str, str], tmp_path: Path
+    killed: str, sink: dict[str, str], jobs: Jobs
 ) -> None:
-    job = start_job(sink, worker_props, tmp_path / "job", failpoint="mid-write", conf=_BROKEN)
+    job = jobs.start(sink, failpoint="mid-write", conf=_BROKEN)
     job.wait_for_failpoint()
     everyone = job.tree()
     kill_all(job.workers() if killed == "workers" else [job.driver()])
@@ -78,7 +79,7 @@ def test_no_jvm_starts_and_a_run_whose_processes_are_killed_is_completed_by_the_
     assert wait_gone(everyone) == []
     assert not Path(sink["file"]).exists()
 
-    report = _ended(start_job(sink, worker_props, tmp_path / "next", conf=_BROKEN))
+    report = _ended(jobs.start(sink, conf=_BROKEN))
 
     assert _lines(sink) == _expected(range(_RECORDS))
     assert "moving records" in report["durations_s"]

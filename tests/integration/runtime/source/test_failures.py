@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
-from tests.integration.runtime.conftest import NEEDS_SPARK, NumberedFile, Run, missing_and_doubled
+from tests.integration.runtime.conftest import NEEDS_SPARK, Jobs, NumberedFile, Run, Source, missing_and_doubled
 from tests.support import kill_points
 from tests.support.kafka import read_all, read_values
-from tests.support.spark.jobs import Job, kill_all, start_job, wait_gone
+from tests.support.spark.jobs import Job, kill_all, wait_gone
 
 pytestmark = pytest.mark.spark_submit
 
@@ -45,15 +43,14 @@ def test_killed_run_loses_and_doubles_nothing(
     action: str,
     produced: bool | None,
     numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
-    worker_props: dict[str, str],
+    file_source: Source,
     bootstrap: str,
     run_here: Run,
-    tmp_path: Path,
+    jobs: Jobs,
 ) -> None:
     numbered.append(_LINES)
     config = file_source(**_SPLIT)
-    job = start_job(config, worker_props, tmp_path, failpoint=point, action=action)
+    job = jobs.start(config, failpoint=point, action=action)
     job.wait_for_failpoint()
     if produced and action == "block":
         time.sleep(1)  # longer than the producer lingers: the broker has the records
@@ -70,16 +67,11 @@ def test_killed_run_loses_and_doubles_nothing(
 
 
 def test_a_killed_jvm_of_spark_submit_ends_the_python_driver_before_it_commits(
-    numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    numbered: NumberedFile, file_source: Source, bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
     numbered.append(_LINES)
     config = file_source()
-    job = _with_a_killed_jvm(config, worker_props, tmp_path, failpoint="before-final-commit", spark_submit=True)
+    job = _with_a_killed_jvm(jobs, config, failpoint="before-final-commit", spark_submit=True)
     job.close()
     report = run_here(config)
     assert report.resumed_plan
@@ -88,16 +80,11 @@ def test_a_killed_jvm_of_spark_submit_ends_the_python_driver_before_it_commits(
 
 
 def test_a_killed_jvm_of_the_job_itself_is_an_error_worth_a_retry(
-    numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    numbered: NumberedFile, file_source: Source, bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
     numbered.append(_LINES)
     config = file_source(**NEEDS_SPARK)
-    job = _with_a_killed_jvm(config, worker_props, tmp_path, failpoint="mid-produce")
+    job = _with_a_killed_jvm(jobs, config, failpoint="mid-produce")
     assert job.wait() == EXIT_RETRIABLE
     assert "signal 9 (SIGKILL)" in job.event("error")["message"]
     run_here(config)
@@ -105,16 +92,11 @@ def test_a_killed_jvm_of_the_job_itself_is_an_error_worth_a_retry(
 
 
 def test_of_two_runs_at_once_the_older_is_fenced_and_says_so(
-    numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
-    worker_props: dict[str, str],
-    bootstrap: str,
-    run_here: Run,
-    tmp_path: Path,
+    numbered: NumberedFile, file_source: Source, bootstrap: str, run_here: Run, jobs: Jobs
 ) -> None:
     numbered.append(_LINES)
     config = file_source()
-    job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit", action="block")
+    job = jobs.start(config, failpoint="before-final-commit", action="block")
     job.wait_for_failpoint()
     run_here(config)
     job.reached.unlink()  # let the older run continue to its commit
@@ -124,15 +106,11 @@ def test_of_two_runs_at_once_the_older_is_fenced_and_says_so(
 
 
 def test_killed_python_worker_is_retried_by_spark_without_doubling(
-    numbered: NumberedFile,
-    file_source: Callable[..., dict[str, str]],
-    worker_props: dict[str, str],
-    bootstrap: str,
-    tmp_path: Path,
+    numbered: NumberedFile, file_source: Source, bootstrap: str, jobs: Jobs
 ) -> None:
     numbered.append(_LINES)
     config = file_source(**{"transaction.boundary.interval.ms": "1"})
-    job = start_job(config, worker_props, tmp_path, failpoint="mid-produce", master="local[2,4]")
+    job = jobs.start(config, failpoint="mid-produce", master="local[2,4]")
     job.wait_for_failpoint()
     time.sleep(1)
     kill_all(job.workers())
@@ -140,9 +118,9 @@ def test_killed_python_worker_is_retried_by_spark_without_doubling(
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
 
 
-def _with_a_killed_jvm(config: dict[str, str], worker: dict[str, str], folder: Path, **start: Any) -> Job:
+def _with_a_killed_jvm(jobs: Jobs, config: dict[str, str], **start: Any) -> Job:
     """A job whose JVM was killed where it stopped; nothing of it is left."""
-    job = start_job(config, worker, folder, **start)
+    job = jobs.start(config, **start)
     job.wait_for_failpoint()
     left = job.kill_jvm_only()
     assert wait_gone(left) == []

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.stores.status_topic.records import TopicKey, TopicStatus
 from airflow_kconnect.submit.operations import STARTED, STOPPED, alter_offsets, reset_offsets, set_target_state
-from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.support import unique
 from tests.support.kafka import create_topic, produce, read_values
-
-Source = Callable[..., dict[str, str]]
 
 
 @pytest.fixture

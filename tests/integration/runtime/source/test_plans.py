@@ -13,7 +13,7 @@ from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.runtime.source import kinds as source_kinds
 from airflow_kconnect.runtime.source import run as source_run
-from tests.integration.runtime.conftest import STRING, NumberedFile, Run, missing_and_doubled
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source, missing_and_doubled
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
 
@@ -46,9 +46,7 @@ def left_of_runs(bootstrap: str, topic: str) -> list[bytes]:
 
 class TestUnderADuration:
     @pytest.fixture
-    def begun(
-        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
-    ) -> dict[str, str]:
+    def begun(self, numbered: NumberedFile, file_source: Source, run_here: Run) -> dict[str, str]:
         """A file whose first split failed when its second one was done."""
         numbered.path.write_text("x" * 5000 + "\n")
         numbered.append(60_000)
@@ -72,17 +70,12 @@ class TestMorePartitions:
     """The offset topic gets more partitions while a plan is unfinished."""
 
     @pytest.fixture
-    def config(self, file_source: Callable[..., dict[str, str]], topic: Callable[..., str]) -> dict[str, str]:
+    def config(self, file_source: Source, topic: Callable[..., str]) -> dict[str, str]:
         offsets = topic(partitions=2, prefix="offsets", config={"cleanup.policy": "compact"})
         return file_source(**{"offsets.storage.topic": offsets})
 
     def test_the_finished_plan_is_gone_from_all_of_them(
-        self,
-        config: dict[str, str],
-        numbered: NumberedFile,
-        bootstrap: str,
-        run_here: Run,
-        interrupted: Interrupted,
+        self, config: dict[str, str], numbered: NumberedFile, bootstrap: str, run_here: Run, interrupted: Interrupted
     ) -> None:
         numbered.append(100)
         with interrupted("before-final-commit"):

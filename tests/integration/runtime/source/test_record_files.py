@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,10 +14,9 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.runs.events import EXIT_FENCED
-from tests.integration.runtime.conftest import NEEDS_SPARK, Run
+from tests.integration.runtime.conftest import NEEDS_SPARK, Jobs, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import read_values
-from tests.support.spark.jobs import end_of_overtaken, kill_job_at, start_job
 from tests.support.stores import Store, moto_store
 
 _JSON = {
@@ -136,12 +134,12 @@ _KILL_POINTS = [
 
 @pytest.mark.parametrize("point", kill_points(_KILL_POINTS, always=("before-final-commit",)))
 def test_a_killed_run_loses_and_doubles_nothing(
-    point: str, folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+    point: str, folder: Folder, run_here: Run, bootstrap: str, jobs: Jobs
 ) -> None:
     folder.put("a.csv", b"id\n" + b"".join(b"%d\n" % n for n in range(5000)))
     folder.put_parquet("b.parquet", pa.table({"id": range(5000, 10_000)}))
     config = folder.config(**{"split.bytes": "5000"})
-    job = start_job(config, worker_props, tmp_path, failpoint=point, action="block")
+    job = jobs.start(config, failpoint=point, action="block")
     job.wait_for_failpoint()
     job.kill()
     job.close()
@@ -153,7 +151,7 @@ def test_a_killed_run_loses_and_doubles_nothing(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("point", ["after-reading-offsets", "mid-produce", "before-final-commit"])
 def test_of_two_runs_at_once_the_older_is_fenced(
-    point: str, folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+    point: str, folder: Folder, run_here: Run, bootstrap: str, jobs: Jobs
 ) -> None:
     """A file more is there when the newer one begins."""
     folder.put("a.csv", b"id\n" + b"".join(b"%d\n" % n for n in range(5000)))
@@ -162,7 +160,7 @@ def test_of_two_runs_at_once_the_older_is_fenced(
         folder.put_parquet("b.parquet", pa.table({"id": range(5000, 10_000)}))
         run_here(folder.config())
 
-    assert end_of_overtaken(point, folder.config(), worker_props, tmp_path, newer) == EXIT_FENCED
+    assert jobs.overtaken_at(point, folder.config(), newer) == EXIT_FENCED
     assert sorted(int(str(each["id"])) for each in records(bootstrap, folder)) == list(range(10_000))
 
 
@@ -186,18 +184,12 @@ def test_objects_without_schema_stay_what_they_are(
     ("point", "moved"), [("after-final-commit", 3), pytest.param("before-forgetting", 1, marks=pytest.mark.exhaustive)]
 )
 def test_a_run_that_is_killed_after_its_commit_leaves_files_to_the_next_one(
-    point: str,
-    moved: int,
-    folder: Folder,
-    run_here: Run,
-    worker_props: dict[str, str],
-    bootstrap: str,
-    tmp_path: Path,
+    point: str, moved: int, folder: Folder, run_here: Run, bootstrap: str, jobs: Jobs
 ) -> None:
     folder.put("a.csv", b"id\n1\n")
     folder.put("b/c.csv", b"id\n2\n")
     config = folder.config(**_moving(folder))
-    kill_job_at(point, config, worker_props, tmp_path)
+    jobs.killed_at(point, config)
     folder.put("d.csv", b"id\n3\n")
     assert run_here(config).notes["moved_files"] == moved
     assert [file.name for file in folder.place.files()] == ["done/a.csv", "done/b/c.csv", "done/d.csv"]
@@ -205,7 +197,7 @@ def test_a_run_that_is_killed_after_its_commit_leaves_files_to_the_next_one(
 
 
 def test_a_run_that_is_overtaken_after_its_commit_takes_no_file_away_from_its_successor(
-    folder: Folder, run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path
+    folder: Folder, run_here: Run, bootstrap: str, jobs: Jobs
 ) -> None:
     folder.put("a.csv", b"id\n1\n")
     config = folder.config(**_moving(folder))
@@ -214,7 +206,7 @@ def test_a_run_that_is_overtaken_after_its_commit_takes_no_file_away_from_its_su
         assert run_here(config).notes["moved_files"] == 1
         folder.put("a.csv", b"id\n22\n")
 
-    assert end_of_overtaken("after-final-commit", config, worker_props, tmp_path, newer) == 0
+    assert jobs.overtaken_at("after-final-commit", config, newer) == 0
     assert run_here(config).records["written"] == 1
     assert sorted(str(each["id"]) for each in records(bootstrap, folder)) == ["1", "22"]
     assert len([file.name for file in folder.place.files("done/")]) == 2

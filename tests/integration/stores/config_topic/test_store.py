@@ -8,12 +8,10 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.stores.config_topic.records import RestartRequest
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
-from tests.support.connect.records import put_restart, put_task_count, put_tasks
 from tests.support.kafka import eventually, produce, read_all
 
 Stores = Callable[..., ConfigStore]
@@ -54,18 +52,10 @@ class TestWriting:
     def test_the_bytes_and_their_order_are_connects(self, store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
         with store(worker).writing() as writer:
             writer.put_connector("c", {"name": "c"}, TargetState.STOPPED)
-            put_tasks(writer, "c", [{"task": "0"}, {"task": "1"}])
-            put_task_count(writer, "c", 2)
-            put_restart(writer, RestartRequest("c", include_tasks=True))
             writer.remove_connector("c")
         assert _records(bootstrap, worker) == [
             (b"target-state-c", b'{"state":"PAUSED","state.v2":"STOPPED"}'),
             (b"connector-c", b'{"properties":{"name":"c"}}'),
-            (b"task-c-0", b'{"properties":{"task":"0"}}'),
-            (b"task-c-1", b'{"properties":{"task":"1"}}'),
-            (b"commit-c", b'{"tasks":2}'),
-            (b"tasks-fencing-c", b'{"task-count":2}'),
-            (b"restart-connector-c", b'{"include-tasks":true,"only-failed":false}'),
             (b"connector-c", None),
             (b"target-state-c", None),
         ]
@@ -74,13 +64,15 @@ class TestWriting:
     def test_what_was_written_is_read(self, store: Stores, worker: WorkerConfig, follow: bool) -> None:
         mine = store(worker, follow=follow)
         with mine.writing() as writer:
-            writer.put_connector("c", CONFIG)
-            seen = put_tasks(writer, "c", [{"task": "0"}])
-        assert seen.connectors["c"].tasks == ({"task": "0"},)
-        assert mine.put_target_state("c", TargetState.PAUSED).connectors["c"].target_state is TargetState.PAUSED
+            assert writer.put_connector("c", CONFIG).connectors["c"].config == CONFIG
+        seen = mine.put_target_states(["c"], TargetState.PAUSED)
+        assert seen.connectors["c"].target_state is TargetState.PAUSED
 
     def test_levels_of_loggers(self, store: Stores, worker: WorkerConfig) -> None:
-        assert store(worker).put_logger_level("org.x", "DEBUG").loggers == {"org.x": "DEBUG"}
+        levels: list[tuple[str, str]] = []
+        mine = store(worker, on_logger=lambda logger, level, at: levels.append((logger, level)))
+        mine.put_logger_level("org.x", "DEBUG")
+        assert levels == [("org.x", "DEBUG")]
 
     def test_without_exactly_once_no_one_fences(self, store: Stores, bootstrap: str) -> None:
         worker = _worker(bootstrap, unique("configs"), **{"exactly.once.source.support": "disabled"})
@@ -151,7 +143,7 @@ class TestReading:
         assert KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(worker.config_topic) == 0
 
     def test_the_topic_is_made_as_connect_makes_it(self, store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
-        store(worker).put_target_state("c", TargetState.PAUSED)
+        store(worker).put_target_states(["c"], TargetState.PAUSED)
         admin = KafkaAdmin({"bootstrap.servers": bootstrap})
         found = admin.partitions(worker.config_topic), admin.setting(worker.config_topic, "cleanup.policy")
         assert found == (1, "compact")
@@ -164,17 +156,6 @@ class TestReading:
         assert eventually(lambda: set(mine.snapshot().connectors), {"c"}) == {"c"}
         assert mine.health is not None
         assert mine.health.reading
-
-    def test_restart_requests_of_others_are_told_once(self, store: Stores, worker: WorkerConfig) -> None:
-        requests: list[RestartRequest] = []
-        with store(worker).writing() as writer:
-            put_restart(writer, RestartRequest("old"))
-        mine = store(worker, follow=True, on_restart=requests.append)
-        mine.refresh()
-        with store(worker).writing() as writer:
-            put_restart(writer, RestartRequest("new", only_failed=True))
-        mine.refresh()
-        assert requests == [RestartRequest("new", only_failed=True)]
 
     def test_garbage_of_others_is_skipped(self, store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
         mine = store(worker)

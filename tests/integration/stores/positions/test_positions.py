@@ -47,23 +47,32 @@ def connector(worker_props: dict[str, str]) -> MakeConnector:
 
 
 class TestLagOfSinks:
-    def test_counts_from_the_committed_offset(self, bootstrap: str, topic: MakeTopic, connector: MakeConnector) -> None:
-        name = topic()
-        produce(bootstrap, name, ["a", "b", "c"])
-        sink = connector(topics=name)
-        commit(bootstrap, sink.group, {(name, 0): 1})
-
-        assert sink.sink().records() == 2
-
-    @pytest.mark.parametrize(("reset", "lag"), [(None, 3), ("earliest", 3), ("latest", 0)])
-    def test_without_commits_it_counts_from_where_a_run_would_start(
-        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector, reset: str | None, lag: int
+    @pytest.mark.parametrize(
+        ("committed", "reset", "lag"),
+        [
+            pytest.param(1, None, 2, id="the committed offset"),
+            pytest.param(50, None, 3, id="beyond the end, all are unread"),
+            pytest.param(None, None, 3, id="the beginning"),
+            pytest.param(None, "earliest", 3, id="earliest"),
+            pytest.param(None, "latest", 0, id="latest"),
+        ],
+    )
+    def test_counts_from_where_a_run_would_start(
+        self,
+        bootstrap: str,
+        topic: MakeTopic,
+        connector: MakeConnector,
+        committed: int | None,
+        reset: str | None,
+        lag: int,
     ) -> None:
         name = topic()
         produce(bootstrap, name, ["a", "b", "c"])
-        override = {} if reset is None else {"consumer.override.auto.offset.reset": reset}
+        sink = connector(topics=name, **({} if reset is None else {"consumer.override.auto.offset.reset": reset}))
+        if committed is not None:
+            commit(bootstrap, sink.group, {(name, 0): committed})
 
-        assert connector(topics=name, **override).sink().records() == lag
+        assert sink.sink().records() == lag
 
     @pytest.mark.parametrize("enough", [LagCondition(min_records=1000), LagCondition(min_seconds=3600)])
     def test_a_sink_that_begins_at_the_end_is_started_once_before_it_counts(
@@ -94,16 +103,6 @@ class TestLagOfSinks:
         commit(bootstrap, group, {(name, 0): 2})
 
         assert connector(topics=name, **{"consumer.override.group.id": group}).sink().records() == 0
-
-    def test_an_offset_beyond_the_end_counts_as_unread(
-        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector
-    ) -> None:
-        name = topic()
-        produce(bootstrap, name, ["a", "b"])
-        sink = connector(topics=name)
-        commit(bootstrap, sink.group, {(name, 0): 50})
-
-        assert sink.sink().records() == 2
 
     def test_records_of_open_transactions_do_not_count(
         self, bootstrap: str, topic: MakeTopic, connector: MakeConnector

@@ -22,7 +22,7 @@ from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.status_topic.writing import StatusWriter
 from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
-from tests.support.connect.records import put_runs
+from tests.support.connect.records import put_runs, put_status
 from tests.support.kafka import produce
 
 REPORT = RunReport("c", "sink", "x.Sink", "r", records={"read": 3, "written": 3}, topics=["t"])
@@ -203,7 +203,7 @@ def test_progress_is_told_now_and_then(runs: Runs, monkeypatch: pytest.MonkeyPat
 
 
 def test_garbage_is_replaced(runs: Runs, bootstrap: str, worker: WorkerConfig) -> None:
-    runs.store.put(ConnectorKey("c"), Status(State.RUNNING, "w", 0))
+    put_status(runs.store, ConnectorKey("c"), Status(State.RUNNING, "w", 0))
     produce(bootstrap, worker.status_topic, ["no JSON"], key="kconnect-runs-c")
     runs.begin("a").ended(REPORT)
     assert runs.states() == {"a": "success"}

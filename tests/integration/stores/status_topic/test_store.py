@@ -15,7 +15,7 @@ from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support import unique
-from tests.support.connect.records import put_runs, put_topic
+from tests.support.connect.records import put_runs, put_status, put_topic
 from tests.support.kafka import create_topic, eventually, produce, read_all
 
 Stores = Callable[..., StatusStore]
@@ -50,8 +50,8 @@ def store() -> Iterator[Stores]:
 @pytest.mark.parametrize("follow", [True, False])
 def test_what_was_written_is_read(store: Stores, worker: WorkerConfig, follow: bool) -> None:
     mine = store(worker, follow=follow)
-    mine.put(C, Status(RUNNING, "w", 1, None, "1.0"))
-    mine.put(C0, Status(FAILED, "w", 1, "why"))
+    put_status(mine, C, Status(RUNNING, "w", 1, None, "1.0"))
+    put_status(mine, C0, Status(FAILED, "w", 1, "why"))
     put_topic(mine, TOPIC)
     put_runs(mine, "c", RUNS)
     mine.refresh()
@@ -61,14 +61,14 @@ def test_what_was_written_is_read(store: Stores, worker: WorkerConfig, follow: b
 
 
 def test_the_topic_is_made_as_connect_makes_it(store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
-    store(worker).put(C, Status(RUNNING, "w", 1))
+    put_status(store(worker), C, Status(RUNNING, "w", 1))
     admin = KafkaAdmin({"bootstrap.servers": bootstrap})
     found = admin.partitions(worker.status_topic), admin.setting(worker.status_topic, "cleanup.policy")
     assert found == (5, "compact")
 
 
 def test_records_are_where_java_looks_for_them(store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
-    store(worker).put(C1, Status(RUNNING, "w", 1))
+    put_status(store(worker), C1, Status(RUNNING, "w", 1))
     (record,) = read_all(bootstrap, worker.status_topic)
     assert (record.key, record.partition) == (b"status-task-c-1", partition_of(b"status-task-c-1", 5))
 
@@ -76,7 +76,7 @@ def test_records_are_where_java_looks_for_them(store: Stores, worker: WorkerConf
 def test_removing_leaves_nothing(store: Stores, worker: WorkerConfig) -> None:
     mine = store(worker)
     for key in (C, C0, C1):
-        mine.put(key, Status(RUNNING, "w", 1))
+        put_status(mine, key, Status(RUNNING, "w", 1))
     put_topic(mine, TOPIC)
     put_runs(mine, "c", RUNS)
     mine.remove("c")
@@ -86,7 +86,7 @@ def test_removing_leaves_nothing(store: Stores, worker: WorkerConfig) -> None:
 
 def test_topics_can_be_reset(store: Stores, worker: WorkerConfig) -> None:
     mine = store(worker)
-    mine.put(C, Status(RUNNING, "w", 1))
+    put_status(mine, C, Status(RUNNING, "w", 1))
     put_topic(mine, TOPIC)
     mine.reset_topics("c")
     mine.refresh()
@@ -96,14 +96,14 @@ def test_topics_can_be_reset(store: Stores, worker: WorkerConfig) -> None:
 def test_what_others_write_arrives_by_itself(store: Stores, worker: WorkerConfig) -> None:
     mine = store(worker, follow=True)
     mine.refresh()
-    store(worker).put(C, Status(RUNNING, "w", 1))
+    put_status(store(worker), C, Status(RUNNING, "w", 1))
     wanted = ConnectorStatus(Status(RUNNING, "w", 1))
     assert eventually(lambda: mine.connector("c"), wanted) == wanted
 
 
 def test_garbage_of_others_is_skipped(store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
     mine = store(worker)
-    mine.put(C, Status(RUNNING, "w", 1))
+    put_status(mine, C, Status(RUNNING, "w", 1))
     produce(bootstrap, worker.status_topic, ["no JSON"], key="status-connector-c")
     mine.refresh()
     assert mine.connector("c").status == Status(RUNNING, "w", 1)
@@ -112,4 +112,4 @@ def test_garbage_of_others_is_skipped(store: Stores, worker: WorkerConfig, boots
 def test_a_topic_that_is_not_compacted_is_refused(store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
     create_topic(bootstrap, worker.status_topic)
     with pytest.raises(ConfigError, match=r"cleanup.policy=delete"):
-        store(worker).put(C, Status(RUNNING, "w", 1))
+        put_status(store(worker), C, Status(RUNNING, "w", 1))

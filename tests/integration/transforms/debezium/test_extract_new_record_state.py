@@ -135,24 +135,20 @@ def test_facts_and_topics_that_there_are_not(config: dict[str, str], error: str)
     assert str(answer).startswith(error)
 
 
-@pytest.mark.parametrize(
-    ("fields", "error"),
-    [
-        ((), "IllegalArgumentException: Unknown field: after"),
-        ((("after", ROW),), "IllegalArgumentException: Unknown field: before"),
+def test_events_that_are_none() -> None:
+    row, text = ("after", ROW), ("after", OPTIONAL_STRING_SCHEMA)
+    cases: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+        ((), {}, "IllegalArgumentException: Unknown field: after"),
+        ((row,), {"after": None}, "IllegalArgumentException: Unknown field: before"),
         (
-            (("after", OPTIONAL_STRING_SCHEMA), ("before", ROW), ("op", STRING_SCHEMA)),
+            (text, ("before", ROW), ("op", STRING_SCHEMA)),
+            {"after": "{}", "before": None, "op": "c"},
             "DataException: Only Struct objects supported for [source field insertion], found: java.lang.String",
         ),
-        ((("after", ROW), ("before", ROW)), "DataException: op is not a valid field name"),
-    ],
-)
-def test_events_that_are_none(fields: Any, error: str) -> None:
-    data = {"after": "{}" if ("after", ROW) not in fields else NEW, "before": None, "op": "c"}
-    if len(fields) == 1:
-        data["after"] = None
-    schema = struct(*fields, name="x.Envelope")
-    assert _answers({}, [(schema, data)]) == [error]
+        ((row, ("before", ROW)), {"after": NEW, "before": None}, "DataException: op is not a valid field name"),
+    ]
+    records = [(struct(*fields, name="x.Envelope"), data) for fields, data, _ in cases]
+    assert _answers({}, records) == [error for _, _, error in cases]
 
 
 def test_facts_become_headers_after_those_that_there_are() -> None:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_kconnect.connect.connector.source import Offset
-from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
+from airflow_kconnect.connect.connector.task import NewShapes
 from airflow_kconnect.connect.data import INT64_SCHEMA
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.airbyte.source import AirbyteSourceConnector
-from airflow_kconnect.connectors.airbyte.task import AirbyteSourceTask
 from airflow_kconnect.java_text.json import partition_identity
+from tests.support.connectors import tasks
 from tests.support.connectors.taps import Source
+from tests.support.connectors.tasks import offsets_of, polls
 
 
 @pytest.fixture
@@ -26,36 +27,13 @@ def source(tmp_path: Path) -> Source:
 
 
 def started(
-    props: dict[str, str], offsets: dict[str, Offset] | None = None, facts: list[dict[str, Any]] | None = None
-) -> AirbyteSourceTask:
-    connector = AirbyteSourceConnector({"name": "a", **props})
-    connector.learn(facts or [])
-    config = connector.task_configs(1)[0]
-    task = AirbyteSourceTask()
-    task.initialize(SourceTaskContext(config, offsets or {}))
-    task.start(config)
-    return task
-
-
-def polls(task: AirbyteSourceTask) -> Iterator[SourceRecord]:
-    try:
-        while (records := task.poll()) is not None:
-            yield from records
-    finally:
-        task.stop()
+    props: dict[str, str], offsets: dict[str, Offset] | None = None, facts: Sequence[dict[str, Any]] = ()
+) -> Any:
+    return tasks.started(AirbyteSourceConnector({"name": "a", **props}), offsets, facts)
 
 
 def read(props: dict[str, str], offsets: dict[str, Offset] | None = None) -> list[SourceRecord]:
     return list(polls(started(props, offsets)))
-
-
-def offsets_of(records: list[SourceRecord]) -> dict[str, Offset]:
-    """Those that a commit after these records stores."""
-    return {
-        partition_identity(record.source_partition or {}): dict(record.source_offset)
-        for record in records
-        if record.source_offset is not None
-    }
 
 
 def numbers(records: list[SourceRecord], stream: str = "numbers") -> list[int]:

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.connector.task import SourceTaskContext
 from airflow_kconnect.connect.data import SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.dlt.schemas import declared_schema
 from airflow_kconnect.connectors.dlt.source import DltSourceConnector
-from airflow_kconnect.connectors.dlt.task import DltSourceTask
+from tests.support.connectors.tasks import polls, started
 
 PROPS = {
     "name": "d",
@@ -25,14 +24,7 @@ PROPS = {
 
 def read(**keys: str) -> tuple[DltSourceConnector, list[SourceRecord]]:
     connector = DltSourceConnector({**PROPS, **keys})
-    config = connector.task_configs(1)[0]
-    task = DltSourceTask()
-    task.initialize(SourceTaskContext(config))
-    task.start(config)
-    found: list[SourceRecord] = []
-    while (records := task.poll()) is not None:
-        found += records
-    return connector, found
+    return connector, list(polls(started(connector)))
 
 
 def test_records_have_the_shapes_that_the_driver_declares() -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_kconnect.connect.connector.source import Offset
-from airflow_kconnect.connect.connector.task import SourceTaskContext
 from airflow_kconnect.connect.errors import DataError, NextRunError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.dlt.source import DltSourceConnector
-from airflow_kconnect.connectors.dlt.task import DltSourceTask
 from airflow_kconnect.java_text.json import partition_identity
+from tests.support.connectors import tasks
+from tests.support.connectors.tasks import offsets_of, pages, polls
 
 SOURCES = "tests.support.connectors.dlt_sources"
 
@@ -26,34 +25,13 @@ def count_file(tmp_path: Path) -> Path:
     return path
 
 
-def started(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> DltSourceTask:
-    """The only task."""
+def started(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> Any:
     props = {"name": "d", "dlt.source": f"{SOURCES}:{function}", **keys}
-    config = DltSourceConnector(props).task_configs(1)[0]
-    task = DltSourceTask()
-    task.initialize(SourceTaskContext(config, offsets or {}))
-    task.start(config)
-    return task
-
-
-def polls(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> Iterator[list[SourceRecord]]:
-    """What its polls return."""
-    task = started(function, offsets, **keys)
-    while (records := task.poll()) is not None:
-        yield list(records)
+    return tasks.started(DltSourceConnector(props), offsets)
 
 
 def read(function: str, offsets: dict[str, Offset] | None = None, /, **keys: str) -> list[SourceRecord]:
-    return [record for page in polls(function, offsets, **keys) for record in page]
-
-
-def offsets_of(records: list[SourceRecord]) -> dict[str, Offset]:
-    """Those that a commit after these records stores."""
-    return {
-        partition_identity(record.source_partition or {}): dict(record.source_offset)
-        for record in records
-        if record.source_offset is not None
-    }
+    return list(polls(started(function, offsets, **keys)))
 
 
 def numbers(records: list[SourceRecord]) -> list[int]:
@@ -85,9 +63,9 @@ def test_a_run_that_ends_at_any_offset_is_resumed_without_gap_or_doubles(functio
 
 
 def test_each_page_is_a_resume_point_where_rows_come_in_the_order_of_the_cursor(count_file: Path) -> None:
-    pages = list(polls("ordered", **{"dlt.args.count_file": str(count_file)}))
-    assert [[record.source_offset is not None for record in page][-1] for page in pages] == [True, True, True]
-    assert not any(record.source_offset for page in pages for record in page[:-1])
+    polled = list(pages(started("ordered", **{"dlt.args.count_file": str(count_file)})))
+    assert [[record.source_offset is not None for record in page][-1] for page in polled] == [True, True, True]
+    assert not any(record.source_offset for page in polled for record in page[:-1])
 
 
 @pytest.mark.parametrize("function", ["newest_first", "with_own_state"])
@@ -148,7 +126,7 @@ def test_a_state_that_cannot_be_kept_is_an_error_of_its_resource() -> None:
 
 
 def test_a_service_that_breaks_off_is_worth_a_retry_which_begins_at_the_last_offset(count_file: Path) -> None:
-    polled = polls("unsteady", **{"dlt.args.count_file": str(count_file)})
+    polled = pages(started("unsteady", **{"dlt.args.count_file": str(count_file)}))
     assert numbers(next(polled)) == list(range(10))
     with pytest.raises(RetriableError, match="Connection reset by peer"):
         next(polled)

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
 from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.runs.warnings import Kind, kind_of
+from tests.support.connectors.plans import plan_context
 
 Lines = list[str]
 
@@ -35,17 +35,7 @@ class Runs:
     def run(self, plan_splits: int | None = None) -> Lines:
         """The lines that the run reads. :param plan_splits: of its one plan, which then may not hold everything."""
         connector, lines = FileStreamSourceConnector(self.props), []
-        plan = connector.plan(
-            PlanContext(
-                self._offsets,
-                self._facts,
-                None,
-                1,
-                lambda: 1,
-                lambda: pytest.fail("no Spark is needed"),
-                plan_splits=plan_splits,
-            )
-        )
+        plan = connector.plan(plan_context(self._offsets, self._facts, splits_max=1, plan_splits=plan_splits))
         self.notes = plan.notes
         for split in plan.splits:
             data = Path(split.source_partition["filename"]).read_bytes()[int(split.start) : int(split.end)]
@@ -256,7 +246,7 @@ class TestCopiedAndTruncatedLogs:
     def test_are_read_in_their_copies_by_an_unfinished_plan(self, logs: Runs) -> None:
         logs.write("a\nb\n")
         connector = FileStreamSourceConnector(logs.props)
-        nothing = PlanContext({}, {}, None, 1, lambda: 1, lambda: pytest.fail("no Spark is needed"))
+        nothing = plan_context(splits_max=1)
         [split] = connector.plan(nothing).splits
         logs.copy_and_truncate()
         assert connector.recheck([(0, split)]) == set()

@@ -11,21 +11,17 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.connector.source import Offset, PlanContext, SourcePlan, Split
+from airflow_kconnect.connect.connector.source import Offset, SourcePlan, Split
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connectors.file.inputs import fingerprint
 from airflow_kconnect.connectors.file.lines import read_lines
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
 from airflow_kconnect.java_text.json import partition_identity
+from tests.support.connectors.plans import plan_context
 
 Ranges = list[tuple[int, int]]
 IndexedSplits = list[tuple[int, Split]]
-
-
-def no_spark() -> SparkSession:
-    raise AssertionError("planning needs no Spark session")
 
 
 class Source:
@@ -56,13 +52,11 @@ class Source:
         offset = None if position is None else {"position": position}
         identity = partition_identity(self.partition)
         return self.connector(**props).plan(
-            PlanContext(
-                offsets={identity: offset} if offset else {},
-                facts={identity: facts} if facts else {},
+            plan_context(
+                {identity: offset} if offset else {},
+                {identity: facts} if facts else {},
                 max_records=max_records,
                 splits_max=splits_max,
-                parallelism=lambda: 4,
-                spark=no_spark,
             )
         )
 
@@ -114,7 +108,7 @@ class TestRange:
 
     def test_an_offset_of_another_connector_is_an_error(self, source: Source) -> None:
         source.write(b"abc\n")
-        context = PlanContext({partition_identity(source.partition): {"seqno": 5}}, {}, None, None, lambda: 4, no_spark)
+        context = plan_context({partition_identity(source.partition): {"seqno": 5}})
         with pytest.raises(DataError, match="alter or reset the connector's offset"):
             source.connector().plan(context)
 
@@ -277,7 +271,7 @@ class TestSeveralFiles:
                 partition_identity({"filename": str(tmp_path / name)}): offset
                 for name, offset in (offsets or {}).items()
             }
-            splits: Sequence[Split] = connector.plan(PlanContext(known, {}, most, None, lambda: 4, no_spark)).splits
+            splits: Sequence[Split] = connector.plan(plan_context(known, max_records=most)).splits
             return [(Path(s.source_partition["filename"]).name, int(s.start), int(s.end)) for s in splits]
 
         return make

@@ -13,6 +13,7 @@ from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.programs import environments
 from airflow_kconnect.connectors.programs.environments import installed, package_of, requirement_problem
 
+TWO_PROGRAMS = "tap-hello = tap_hello:main\nother = tap_hello:main"
 METADATA = """Metadata-Version: 2.1
 Name: tap-hello
 Version: 1.2
@@ -29,7 +30,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def requirement(tmp_path: Path) -> str:
     """A package with two programs, which needs no network to be installed."""
-    return wheel(tmp_path, "tap-hello = tap_hello:main\nother = tap_hello:main")
+    return wheel(tmp_path, TWO_PROGRAMS)
 
 
 def wheel(folder: Path, programs: str) -> str:
@@ -47,31 +48,45 @@ def wheel(folder: Path, programs: str) -> str:
     return f"tap-hello @ {path.as_uri()}"
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A requirement, and a cache in which it is installed: that takes a second."""
+    folder = tmp_path_factory.mktemp("filled")
+    requirement = wheel(folder, TWO_PROGRAMS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KCONNECT_CACHE", str(folder / "cache"))
+        of(requirement)
+    return requirement, folder / "cache"
+
+
+@pytest.fixture
+def present(filled: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A requirement that is installed already."""
+    monkeypatch.setenv("KCONNECT_CACHE", str(filled[1]))
+    return filled[0]
+
+
 def of(requirement: str, executable: str | None = None) -> environments.Installed:
     return installed([requirement], executable=executable, key="singer.tap")
 
 
-def test_a_package_is_installed_and_its_program_runs(requirement: str) -> None:
-    found = of(requirement)
+def test_a_package_is_installed_and_its_program_runs(present: str) -> None:
+    found = of(present)
     output = subprocess.run(found.command, capture_output=True, text=True, check=True).stdout
     assert (output, found.name, found.version) == ("hello\n", "tap-hello", "1.2")
 
 
-def test_its_licence_is_told_when_it_is_installed(requirement: str, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    of(requirement)
-    assert "installed tap-hello 1.2 in" in caplog.text
-    assert "its licence: MIT License" in caplog.text
-
-
-def test_it_is_installed_once_and_again_when_a_part_is_gone(requirement: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_is_installed_once_with_its_licence_told_and_again_when_a_part_is_gone(
+    requirement: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     program = Path(of(requirement).command[1])
+    assert "its licence: MIT License" in caplog.text
     of(requirement)
-    installations = [caplog.text.count("installed tap-hello")]
+    installations = [caplog.text.count("installed tap-hello 1.2 in")]
     program.unlink()
     of(requirement)
-    installations.append(caplog.text.count("installed tap-hello"))
+    installations.append(caplog.text.count("installed tap-hello 1.2 in"))
     assert (installations, program.is_file()) == ([1, 2], True)
 
 
@@ -102,13 +117,13 @@ def test_a_login_in_an_address_is_in_no_log_and_on_no_command_line(
     assert "hush-hush" not in called.read_text() + caplog.text + str(error.value)
 
 
-def test_another_program_of_the_package_can_be_named(requirement: str) -> None:
-    assert of(requirement, "other").command[1].endswith("/bin/other")
+def test_another_program_of_the_package_can_be_named(present: str) -> None:
+    assert of(present, "other").command[1].endswith("/bin/other")
 
 
-def test_a_program_that_is_not_there_is_named_with_those_that_are(requirement: str) -> None:
+def test_a_program_that_is_not_there_is_named_with_those_that_are(present: str) -> None:
     with pytest.raises(ConfigError, match="the package tap-hello has no program third; it has other, tap-hello"):
-        of(requirement, "third")
+        of(present, "third")
 
 
 def test_one_of_several_programs_has_to_be_named(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from airflow_kconnect.connect.connector.source import Offset, PlanContext, Sourc
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.java_text.json import partition_identity
+from tests.support.connectors.plans import plan_context
 
 
 class Runs:
@@ -36,13 +37,13 @@ class Runs:
         """One with these keys."""
         return FilesSourceConnector({"directory": str(self.folder), "topic": "t", **keys})
 
+    def context(self, **bounds: Any) -> PlanContext:
+        """Where the next run begins."""
+        return plan_context(self.offsets, self.facts, **bounds)
+
     def plan(self, connector: FilesSourceConnector, splits_max: int | None = None) -> SourcePlan:
         """What it would read."""
-
-        def no_spark() -> Any:
-            raise AssertionError("Spark was started")
-
-        return connector.plan(PlanContext(self.offsets, self.facts, None, splits_max, lambda: 2, no_spark))
+        return connector.plan(self.context(splits_max=splits_max))
 
     def read(
         self,

@@ -148,19 +148,17 @@ def test_a_folder_that_is_gone_is_no_empty_one(runs: Runs) -> None:
     connector = runs.connector()
     connector.check()
     runs.folder.rmdir()
-    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
     for look in (connector.nothing_new, connector.plan):
         with pytest.raises(ConfigError, match="there is no folder"):
-            look(context)
+            look(runs.context())
 
 
 def test_nothing_new_is_known_without_opening_files(runs: Runs) -> None:
     runs.put("a.csv", "a\n1\n")
-    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
-    assert runs.connector().nothing_new(context) is None
+    assert runs.connector().nothing_new(runs.context()) is None
     runs.read()
     (runs.folder / "a.csv").chmod(0)
-    assert runs.connector().nothing_new(context) == SourcePlan(())
+    assert runs.connector().nothing_new(runs.context()) == SourcePlan(())
 
 
 @pytest.mark.parametrize("columns", [1, 60])

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connectors.record_files.selection import Rules, select
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
@@ -22,6 +21,7 @@ from airflow_kconnect.java_text.json import partition_identity
 from airflow_kconnect.places.address import Address
 from airflow_kconnect.places.base import Place, PlacedFile, StagedFile
 from airflow_kconnect.places.local import LocalPlace
+from tests.support.connectors.plans import plan_context
 from tests.unit.connectors.record_files.conftest import Runs, names_below
 
 
@@ -151,7 +151,7 @@ class TestRenamedFiles:
 def test_in_a_store_the_same_content_is_a_renamed_file_if_the_configuration_says_so(on_renamed: str, read: int) -> None:
     place = ListedPlace(Address("s3", "bucket", ""), [PlacedFile("b.csv", 3, 2000, '"etag"@2000')])
     offsets = {partition_identity({"file": "a.csv"}): {"version": '"etag"@1000', "done": True}}
-    selected = select(place, Rules(on_renamed=on_renamed), context(offsets))
+    selected = select(place, Rules(on_renamed=on_renamed), plan_context(offsets))
     assert len([start for start in selected.to_read if start.begin is not None]) == read
 
 
@@ -159,7 +159,7 @@ def test_a_hundred_thousand_offsets_are_searched_within_seconds() -> None:
     files = [PlacedFile(f"{n:06}.csv", 3, n, f"{n}-{n}") for n in range(100_001)]
     offsets = {partition_identity({"file": file.name}): {"version": file.version, "done": True} for file in files[1:]}
     began = time.process_time()
-    selected = select(ListedPlace(Address("file", "", "/in"), files), Rules(), context(offsets))
+    selected = select(ListedPlace(Address("file", "", "/in"), files), Rules(), plan_context(offsets))
     assert ([start.file for start in selected.to_read], len(selected.read)) == ([files[0]], 100_000)
     assert time.process_time() - began < 20
 
@@ -230,11 +230,6 @@ def test_each_row_is_read_once_whatever_is_renamed_between_runs(moves: bool, ste
         assert sorted(read) == list(range(written))
         assert len(names_below(runs.folder)) == written // 2
         assert not moves or runs.offsets == {}
-
-
-def context(offsets: dict[str, dict[str, Any]]) -> PlanContext:
-    """Of a run with these offsets."""
-    return PlanContext(offsets, {}, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
 
 
 class ListedPlace(Place):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.connector.source import PlanContext, SourcePlan
+from airflow_kconnect.connect.connector.source import SourcePlan
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.record_files.source import FilesSourceConnector
 from airflow_kconnect.places import local
@@ -72,11 +72,9 @@ def test_a_run_begins_for_what_a_killed_one_has_left(runs: Runs) -> None:
     keys: dict[str, Any] = {"cleanup.policy": "DELETE"}
     runs.put("a.csv", "a\n1\n")
     runs.read(tidied=False, **keys)
-    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
-    assert runs.connector(**keys).nothing_new(context) is None
+    assert runs.connector(**keys).nothing_new(runs.context()) is None
     runs.read(**keys)
-    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
-    assert runs.connector(**keys).nothing_new(context) == SourcePlan(())
+    assert runs.connector(**keys).nothing_new(runs.context()) == SourcePlan(())
 
 
 def test_a_file_that_was_changed_after_it_was_read_stays(runs: Runs) -> None:
@@ -131,9 +129,8 @@ def test_offsets_of_files_that_a_killed_run_had_moved_are_forgotten_by_the_next_
     path = runs.put("a.csv", "a\n1\n")
     runs.read(tidied=False, **keys)
     path.unlink()
-    context = PlanContext(runs.offsets, runs.facts, None, None, lambda: 1, lambda: None)  # type: ignore[arg-type,return-value]
     connector = runs.connector(**{key.replace("_", "."): value for key, value in keys.items()})
-    assert connector.nothing_new(context) is None
+    assert connector.nothing_new(runs.context()) is None
     runs.read(**keys)
     runs.put("a.csv", "a\n2\n")
     assert runs.read(**keys) == [{"a": 2}]

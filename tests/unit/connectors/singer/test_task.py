@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,17 @@ import psutil
 import pytest
 
 from airflow_kconnect.connect.connector.source import Offset
-from airflow_kconnect.connect.connector.task import NewShapes, SourceTaskContext
+from airflow_kconnect.connect.connector.task import NewShapes
 from airflow_kconnect.connect.data import INT64_SCHEMA
 from airflow_kconnect.connect.errors import ConfigError, DataError, NextRunError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connectors.programs import running as running_programs
 from airflow_kconnect.connectors.programs import transactions
 from airflow_kconnect.connectors.singer.source import SingerSourceConnector
-from airflow_kconnect.connectors.singer.task import SingerSourceTask
 from airflow_kconnect.java_text.json import partition_identity
+from tests.support.connectors import tasks
 from tests.support.connectors.taps import Tap
+from tests.support.connectors.tasks import polls
 
 PARTITION = {"tap": "tap-numbers"}
 
@@ -33,23 +34,9 @@ def tap(tmp_path: Path) -> Tap:
     return Tap(tmp_path, count=23)
 
 
-def started(props: dict[str, str], state: str | None = None, facts: list[dict[str, Any]] | None = None) -> Any:
-    connector = SingerSourceConnector({"name": "s", **props})
-    connector.learn(facts or [])
-    config = connector.task_configs(1)[0]
-    task = SingerSourceTask()
+def started(props: dict[str, str], state: str | None = None, facts: Sequence[dict[str, Any]] = ()) -> Any:
     offsets: dict[str, Offset] = {} if state is None else {partition_identity(PARTITION): {"state": state}}
-    task.initialize(SourceTaskContext(config, offsets))
-    task.start(config)
-    return task
-
-
-def polls(task: SingerSourceTask) -> Iterator[SourceRecord]:
-    try:
-        while (records := task.poll()) is not None:
-            yield from records
-    finally:
-        task.stop()
+    return tasks.started(SingerSourceConnector({"name": "s", **props}), offsets, facts)
 
 
 def read(props: dict[str, str], state: str | None = None) -> list[SourceRecord]:

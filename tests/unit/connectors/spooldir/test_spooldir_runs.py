@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.record_files.waiting import NewFilesCondition
 from airflow_kconnect.connectors.spooldir.source import (
@@ -18,6 +16,7 @@ from airflow_kconnect.connectors.spooldir.source import (
     SpoolDirLineDelimitedSourceConnector,
     SpoolDirSchemaLessJsonSourceConnector,
 )
+from tests.support.connectors.plans import plan_context
 from tests.unit.connectors.record_files.conftest import names_below
 from tests.unit.connectors.spooldir.conftest import SCHEMAS, TIMESTAMP, SpoolDir, plain, schema
 
@@ -25,10 +24,6 @@ ALL = {"errors.tolerance": "all"}
 
 
 GENERATED = {"schema.generation.enabled": "true", "csv.first.row.as.header": "true"}
-
-
-def _no_spark() -> Any:
-    raise AssertionError("Spark was started")
 
 
 def test_columns_without_header_are_fields_of_the_schema_in_their_order(runs: SpoolDir) -> None:
@@ -187,8 +182,7 @@ def test_files_can_be_waited_for_by_the_keys_that_a_sensor_keeps(runs: SpoolDir)
     runs.put("a.csv", "1,x\n")
     runs.put("below/b.csv", "1,x\n")
     props = {name: text for name, text in runs.props(SCHEMAS).items() if name in NewFilesCondition.needs}
-    context = PlanContext({}, {}, None, None, lambda: 1, _no_spark)
-    assert SpoolDirCsvSourceConnector(props).unread(context) == ["a.csv"]
+    assert SpoolDirCsvSourceConnector(props).unread(plan_context()) == ["a.csv"]
 
 
 def test_a_run_that_is_stopped_within_a_file_is_continued_with_its_keys(runs: SpoolDir) -> None:

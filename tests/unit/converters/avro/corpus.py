@@ -188,7 +188,6 @@ CASES: dict[str, Case] = {
     **{name: case for name, case in PRIMITIVES.items() if "decimal" not in name or "fixed" in name},
     **COLLECTIONS,
     **UNIONS,
-    **{f"field of {name}": wrapped(case) for name, case in {**IN_FIELDS, **UNIONS}.items()},
     **{f"nullable {name}": optional(case) for name, case in IN_FIELDS.items()},
     **{f"array of {name}": listed(case) for name, case in {**IN_FIELDS, **UNIONS}.items()},
     "field of bytes": wrapped(Case("bytes", BYTES)),

@@ -30,6 +30,12 @@ NOT_EMPTY = {name: case for name, case in CASES.items() if name != "empty record
 CORPUS = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
+@pytest.fixture(scope="module")
+def client() -> SchemaRegistryClient:
+    """Of a registry in this process; its making takes longer than all else here."""
+    return SchemaRegistryClient.new_client({"url": "mock://corpus"})
+
+
 def fastavro_payloads(case: Case) -> list[bytes]:
     schema = fastavro.parse_schema(json.loads(case.registered.text))
 
@@ -143,16 +149,15 @@ def test_a_message_that_ends_early_is_an_error_of_its_row(case: Case) -> None:
 
 
 @CORPUS
-def test_messages_of_confluents_serializer_are_decoded(case: Case) -> None:
-    serialize = AvroSerializer(SchemaRegistryClient.new_client({"url": "mock://corpus"}), case.registered.text)
+def test_messages_of_confluents_serializer_are_decoded(client: SchemaRegistryClient, case: Case) -> None:
+    serialize = AvroSerializer(client, case.registered.text)
     rows = [index for index, value in enumerate(case.written) if value is not None]
     payloads = [serialize(case.written[row], CONTEXT)[HEADER:] for row in rows]
     assert decoded(case, payloads).to_pylist() == [case.expected[row] for row in rows]
 
 
 @pytest.mark.parametrize("case", NOT_EMPTY.values(), ids=NOT_EMPTY.keys())
-def test_confluents_deserializer_reads_ours(case: Case) -> None:
-    client = SchemaRegistryClient.new_client({"url": "mock://corpus"})
+def test_confluents_deserializer_reads_ours(client: SchemaRegistryClient, case: Case) -> None:
     serialize, deserialize = AvroSerializer(client, case.registered.text), AvroDeserializer(client)
     rows = [index for index, value in enumerate(case.written) if value is not None]
     shape = shape_of(case.registered)

@@ -11,7 +11,7 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import DataError
@@ -89,7 +89,6 @@ def payloads_of(schema: RegisteredSchema, values: list[Any]) -> list[bytes]:
     return found
 
 
-@settings(max_examples=150)
 @given(batches())
 def test_what_fastavro_writes_is_read_and_written_the_same(batch: tuple[RegisteredSchema, list[Any]]) -> None:
     schema, values = batch
@@ -141,7 +140,6 @@ def damaged(draw: st.DrawFn) -> tuple[RegisteredSchema, list[bytes]]:
     return schema, payloads
 
 
-@settings(max_examples=250)
 @given(damaged())
 def test_damaged_messages_are_errors_of_their_rows(batch: tuple[RegisteredSchema, list[bytes]]) -> None:
     schema, payloads = batch
@@ -152,7 +150,6 @@ def test_damaged_messages_are_errors_of_their_rows(batch: tuple[RegisteredSchema
 WITHOUT_DATES = [case for case in CASES.values() if not re.search("date|timestamp-millis", case.registered.text)]
 
 
-@settings(max_examples=150)
 @given(st.sampled_from(WITHOUT_DATES), st.lists(st.binary(max_size=40), min_size=1, max_size=5))
 def test_random_bytes_are_read_or_refused(case: Any, payloads: list[bytes]) -> None:
     assert_same(AvroFormat({}).decoder(case.registered, b""), payloads)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import io
-import json
 from itertools import accumulate
 from typing import Any
 
 import fastavro
 import pytest
-from hypothesis import given
 
 from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.avro.payloads.bounds import ends_of
 from airflow_kconnect.converters.avro.payloads.plans import Raw
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.avro.corpus import CASES
-from tests.unit.converters.avro.test_batches_properties import batches
 
 
 def encoded(schema: Any, values: list[Any]) -> list[bytes]:
@@ -41,8 +38,3 @@ def check(registered: RegisteredSchema, schema: Any, values: list[Any]) -> None:
 def test_values_of_all_kinds_end_where_the_next_begins(name: str) -> None:
     case = CASES[name]
     check(case.registered, case.schema, case.written)
-
-
-@given(batches())
-def test_values_of_random_schemas_end_where_the_next_begins(batch: tuple[RegisteredSchema, list[Any]]) -> None:
-    check(batch[0], json.loads(batch[0].text), batch[1])

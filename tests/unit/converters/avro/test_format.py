@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import subprocess
-import sys
 from decimal import Decimal
 from typing import Any
 
@@ -261,9 +259,3 @@ def test_a_long_array_is_read_in_time_that_grows_with_it() -> None:
     data, errors = AvroFormat({}).decoder(schema, b"").decode(pa.array([payload, b"\x00"]))
     assert errors is None
     assert [len(items) for items in data.to_pylist()] == [400_000, 0]
-
-
-def test_the_format_is_loaded_where_there_is_no_spark() -> None:
-    heavy = "{'pyspark', 'pyarrow', 'numpy', 'fastavro'}"
-    code = f"import sys, airflow_kconnect.converters.avro.format; print(sorted({heavy} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

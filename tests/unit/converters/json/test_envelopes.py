@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, SCHEMALESS, STRING_SCHEMA, Shape
@@ -100,7 +100,6 @@ class TestKnownEnvelopes:
         assert problem in text
         assert len(text.encode()) <= 300
 
-    @settings(max_examples=300)
     @given(st.lists(messages, max_size=5))
     def test_whatever_is_learnt_can_be_named_in_a_plan(self, batch: list[bytes]) -> None:
         known = KnownEnvelopes()

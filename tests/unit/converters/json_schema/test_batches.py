@@ -37,6 +37,12 @@ OBJECTS = {name: case for name, case in CASES.items() if isinstance(case.written
 NUMERIC = {"decimal.format": "NUMERIC"}
 
 
+@pytest.fixture(scope="module")
+def client() -> SchemaRegistryClient:
+    """Of a registry in this process; its making takes longer than all else here."""
+    return SchemaRegistryClient.new_client({"url": "mock://corpus"})
+
+
 def decoded(schema: Any, payloads: list[bytes], **values: Any) -> tuple[pa.Array, pa.Array | None]:
     format_ = JsonSchemaFormat(values)
     registered_schema = schema if isinstance(schema, RegisteredSchema) else registered(schema)
@@ -122,16 +128,14 @@ def test_decoders_and_encoders_are_pickled(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", OBJECTS.values(), ids=OBJECTS.keys())
-def test_messages_of_confluents_serializer_are_decoded(case: Case) -> None:
-    client = SchemaRegistryClient.new_client({"url": "mock://json"})
+def test_messages_of_confluents_serializer_are_decoded(client: SchemaRegistryClient, case: Case) -> None:
     serialize = JSONSerializer(json.dumps(case.schema), client)
     payloads = [serialize(value, CONTEXT)[HEADER:] for value in case.written]
     assert decoded(case.schema, payloads)[0].to_pylist() == data_of(case).to_pylist()
 
 
 @pytest.mark.parametrize("case", OBJECTS.values(), ids=OBJECTS.keys())
-def test_confluents_deserializer_reads_ours(case: Case) -> None:
-    client = SchemaRegistryClient.new_client({"url": "mock://json"})
+def test_confluents_deserializer_reads_ours(client: SchemaRegistryClient, case: Case) -> None:
     made = JsonSchemaFormat(NUMERIC).schema_of(shape_of(case)).text
     serialize, deserialize = JSONSerializer(made, client), JSONDeserializer(made, schema_registry_client=client)
     for value, ours in zip(case.written, encoded(shape_of(case), data_of(case), **NUMERIC), strict=True):

@@ -9,7 +9,7 @@ from datetime import UTC
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -91,7 +91,6 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@settings(max_examples=150)
 @given(batches())
 def test_data_are_read_as_they_were_written(batch: tuple[ConnectSchema, list[Any]]) -> None:
     schema, rows = batch
@@ -141,7 +140,6 @@ def any_batches(draw: st.DrawFn) -> tuple[ConnectSchema, pa.Array]:
     return schema, pa.array([None, *rows], arrow_type(schema))[1:]
 
 
-@settings(max_examples=150)
 @given(any_batches(), st.booleans(), st.sampled_from(["BASE64", "NUMERIC"]))
 def test_a_batch_is_written_as_its_rows(batch: tuple[ConnectSchema, pa.Array], ignore: bool, decimals: str) -> None:
     schema, data = batch
@@ -162,7 +160,6 @@ JSON = st.recursive(
 SCHEMAS = st.sampled_from([case.registered for case in CASES.values()])
 
 
-@settings(max_examples=300)
 @given(SCHEMAS, st.lists(JSON.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=20), max_size=4))
 def test_a_batch_of_anything_is_read_as_its_messages(schema: RegisteredSchema, payloads: list[bytes]) -> None:
     decoder = JsonSchemaFormat({}).decoder(schema, b"")
@@ -186,7 +183,6 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=300)
 @given(ANYTHING)
 def test_a_schema_of_anything_is_read_or_an_error(node: Any) -> None:
     format_ = JsonSchemaFormat({})

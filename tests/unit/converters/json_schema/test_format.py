@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -74,12 +72,3 @@ def test_the_converter_has_the_keys_of_the_registry_and_of_the_format() -> None:
     parsed = JsonSchemaConverter.config().parse({"converter.type": "key", "schema.registry.url": "http://registry"})
     assert parsed["auto.register.schemas"] is True
     assert parsed["object.additional.properties"] is True
-
-
-def test_airflow_can_load_the_converter_without_arrow_and_spark() -> None:
-    program = (
-        "import sys, airflow_kconnect.converters.json_schema.converter; "
-        "print(sorted({'pyarrow', 'pyspark', 'numpy', 'httpx', 'jsonschema'} & set(sys.modules)))"
-    )
-    result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert result.stdout.strip() == "[]"

@@ -19,7 +19,7 @@ from tests.unit.converters.json_schema.test_batches_properties import any_batche
 FORM = GlueJsonSchemaFormat(GlueJsonSchemaFormat.config().parse({}))
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(batches())
 def test_data_are_read_as_they_were_written(batch: tuple[ConnectSchema, list[Any]]) -> None:
     schema, rows = batch
@@ -35,7 +35,7 @@ def test_data_are_read_as_they_were_written(batch: tuple[ConnectSchema, list[Any
     assert same(again.to_pylist(), data.to_pylist())
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(any_batches())
 def test_a_batch_is_written_as_its_rows(batch: tuple[ConnectSchema, pa.Array]) -> None:
     schema, data = batch

@@ -27,6 +27,12 @@ WITHOUT_LABELS = {name: case for name, case in CASES.items() if "optional" not i
 CORPUS = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
+@pytest.fixture(scope="module")
+def client() -> SchemaRegistryClient:
+    """Of a registry in this process; its making takes longer than all else here."""
+    return SchemaRegistryClient.new_client({"url": "mock://corpus"})
+
+
 def decoded(
     schema: RegisteredSchema, payloads: list[bytes], format_: ProtobufFormat | None = None
 ) -> tuple[list[Any], list[str | None] | None]:
@@ -79,8 +85,7 @@ def test_the_schema_that_is_created_from_a_shape_has_the_same_bytes(case: Case) 
 
 
 @CORPUS
-def test_messages_of_confluent_kafka_are_decoded(case: Case) -> None:
-    client = SchemaRegistryClient.new_client({"url": "mock://"})
+def test_messages_of_confluent_kafka_are_decoded(client: SchemaRegistryClient, case: Case) -> None:
     given = case.messages()
     serializer = ProtobufSerializer(type(given[0]), client, {"use.deprecated.format": False})
     payloads = [bytes(serializer(message, CONTEXT) or b"")[HEADER:] for message in given]

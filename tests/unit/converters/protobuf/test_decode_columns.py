@@ -79,22 +79,14 @@ def _same(syntax: str, payloads: list[bytes], **values: Any) -> None:
 
 
 @pytest.mark.parametrize("syntax", SCHEMAS)
-@settings(max_examples=100)
 @given(st.data())
 def test_any_messages(syntax: str, data: st.DataObject) -> None:
-    _same(syntax, data.draw(st.lists(messages(syntax), min_size=1, max_size=4)))
-
-
-@pytest.mark.parametrize("syntax", SCHEMAS)
-@settings(max_examples=100)
-@given(st.data())
-def test_any_messages_with_other_settings(syntax: str, data: st.DataObject) -> None:
     flags = data.draw(st.fixed_dictionaries(dict.fromkeys(("int_for_enums", "optional_for_proto2"), st.booleans())))
     _same(syntax, data.draw(st.lists(messages(syntax), min_size=1, max_size=4)), **flags)
 
 
 @pytest.mark.parametrize("syntax", SCHEMAS)
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.lists(st.binary(max_size=20).map(lambda data: FIRST + data), min_size=1, max_size=3))
 def test_any_bytes(syntax: str, payloads: list[bytes]) -> None:
     _same(syntax, payloads)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import Shape
@@ -87,7 +87,6 @@ def _encoder() -> ProtobufEncoder:
     return encoder
 
 
-@settings(max_examples=200)
 @given(st.lists(parts(), min_size=1, max_size=4))
 def test_any_data(rows: list[dict[str, Any]]) -> None:
     encoder = _encoder()

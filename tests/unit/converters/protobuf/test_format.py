@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import subprocess
-import sys
 from typing import Any
 
 import pyarrow as pa
@@ -188,12 +186,3 @@ WRAPPER = RegisteredSchema(
 @pytest.mark.parametrize(("raw", "expected"), [(True, 5), (False, {"value": 5})])
 def test_a_wrapper_message_is_read_as_a_value_or_a_struct(raw: bool, expected: Any) -> None:
     assert read(WRAPPER, FIRST + b"\x08\x05", wrapper_for_raw_primitives=raw) == [expected]
-
-
-def test_a_module_is_imported_without_pyarrow_and_protobuf() -> None:
-    check = (
-        "import sys, airflow_kconnect.converters.protobuf.converter\n"
-        "print([m for m in ('pyarrow', 'numpy', 'pyspark', 'google.protobuf', 'grpc_tools') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

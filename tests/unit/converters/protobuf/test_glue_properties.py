@@ -83,15 +83,6 @@ def test_data_are_read_as_they_were_written(rows: list[dict[str, Any]]) -> None:
     )
 
 
-@given(st.lists(st.binary(max_size=30), min_size=1, max_size=4))
-def test_any_bytes_are_read_or_have_an_error(payloads: list[bytes]) -> None:
-    data, errors = decoded([FIRST + payload for payload in payloads])
-
-    data.validate(full=True)
-    problems = [None] * len(payloads) if errors is None else errors.to_pylist()
-    assert [problem is None for problem in problems] == data.is_valid().to_pylist()
-
-
 @given(ROW, st.data())
 def test_a_damaged_message_does_not_harm_others(row: dict[str, Any], damage: st.DataObject) -> None:
     payload = written([row])[1][0].as_py()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from uuid import UUID
@@ -218,3 +220,16 @@ def test_validation_finds_keys_that_do_not_go_together(converter: str) -> None:
     config = {"name": "c", "connector.class": "FileStreamSink", "file": "/tmp/out", "topics": "t"}
 
     assert list(inspect_connector(config | keys).errors) == ["value.converter.basic.auth.user.info"]
+
+
+def test_airflow_can_load_them_without_arrow_and_spark() -> None:
+    formats = [f"{form}.{name}" for form in ("avro", "json_schema", "protobuf") for name in ("converter", "glue")]
+    heavy = {"pyarrow", "numpy", "pyspark", "httpx", "fastavro", "jsonschema", "google.protobuf", "grpc_tools"}
+    program = f"""
+import importlib, sys
+for name in {formats}:
+    importlib.import_module(f"airflow_kconnect.converters.{{name}}")
+print(sorted({heavy} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

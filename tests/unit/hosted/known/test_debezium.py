@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.hosted.known.debezium import (
-    ATTRIBUTES,
     DEBEZIUM,
-    READING,
     TASKS,
     Beans,
     CaughtUp,
@@ -316,13 +314,6 @@ def test_other_failures_are_not_explained() -> None:
 def test_debezium_is_recognised_by_its_classes() -> None:
     assert is_debezium("io.debezium.connector.postgresql.PostgresConnector")
     assert not is_debezium("org.apache.kafka.connect.file.FileStreamSourceConnector")
-
-
-def test_the_attributes_to_read_are_those_that_the_rules_use() -> None:
-    machine = Machine()
-    machine.binlog("binlog.000001", 4)
-    used = {*machine.snapshot, *machine.streaming, *machine.task}
-    assert used | set(READING) == ATTRIBUTES
 
 
 def _looks(caught_up: CaughtUp, machine: Machine, *, until_ms: int, from_ms: int = 0) -> int | None:

@@ -230,9 +230,7 @@ split_processes.end()
 @pytest.mark.parametrize(
     ("master", "python", "expected"),
     [
-        ("local", sys.executable, True),
         ("local[*]", sys.executable, True),
-        ("local[2]", sys.executable, True),
         ("local[2,4]", sys.executable, False),  # Spark tries tasks again
         ("local-cluster[1,1,1024]", sys.executable, False),
         ("local[2]", "/usr/bin/python3", False),

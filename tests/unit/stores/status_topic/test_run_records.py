@@ -47,7 +47,7 @@ RECORDS = st.builds(
     st.lists(TEXTS, max_size=5).map(tuple),
     st.none() | TEXTS,
     st.none() | TEXTS,
-    st.lists(RUNS, max_size=MOST_RUNS).map(tuple),
+    st.lists(RUNS, max_size=3).map(tuple),
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,

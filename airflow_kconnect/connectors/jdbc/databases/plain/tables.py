@@ -37,7 +37,11 @@ class PlainTables(StatementsTarget):
         }
 
     def merge(self, table: Table, layout: RowLayout) -> Statement | None:
-        """An upsert of one row as a statement; None: the database has none, or none that is known here."""
+        """An upsert of one row as a statement. None, the default: an update, and an insert if there was no such row.
+
+        The types of the table's columns are not known here. Where the database cannot tell a parameter's type, such as
+        in a clause `USING`, the statement must get it from the columns itself.
+        """
         return None
 
     def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:

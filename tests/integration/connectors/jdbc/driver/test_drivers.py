@@ -22,7 +22,6 @@ from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import find_java
 from tests.support.databases.mariadb import MariaServer
-from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database
 
 ROWS = 100
@@ -112,18 +111,6 @@ def test_no_driver(spark: SparkSession, path: str | None, expected: str) -> None
 
 @pytest.mark.usefixtures("spark")
 class TestFailures:
-    def test_wrong_password(self, postgres: PostgresServer) -> None:
-        with pytest.raises(ConfigError) as raised:
-            opened(JdbcUrl.parse(postgres.url), postgres.user, "canary-secret")
-        [text] = raised.value.errors["connection.password"]
-        assert text.startswith(f"cannot log in to {JdbcUrl.parse(postgres.url).shown} as {postgres.user}: password")
-        assert "canary" not in str(raised.value)
-
-    def test_no_such_database(self, postgres: PostgresServer) -> None:
-        with pytest.raises(ConfigError) as raised:
-            opened(JdbcUrl.parse(f"{postgres.url}_none"), postgres.user, postgres.password)
-        assert "connection.url" in raised.value.errors
-
     @pytest.mark.parametrize("driver", ["mariadb", "mysql"])
     def test_no_such_database_of_mysql(self, driver: str, mariadb: MariaServer) -> None:
         url = f"{mariadb.url}_none".replace("jdbc:mariadb:", f"jdbc:{driver}:")

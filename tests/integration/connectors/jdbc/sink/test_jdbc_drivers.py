@@ -67,12 +67,6 @@ def tombstone(number: int) -> Record:
 
 
 class TestDerby:
-    def test_inserts_resume_where_they_stopped(self, sink: Any, table: Any) -> None:
-        to = sink(**{"auto.create": "true"})
-        assert to.run(row(1, "a"), row(1, "a"), row(2, None)) == {}
-        assert to.run(row(3, "c"), first=3) == {TopicPartition("t", 0): 3}
-        assert table() == [(1, "a"), (1, "a"), (2, None), (3, "c")]
-
     def test_upserts_and_deletions(self, sink: Any, table: Any) -> None:
         to = sink(**UPSERT)
         to.run(row(1, "a"), row(2, "b"), row(1, "c"), tombstone(2), row(3, "d"))
@@ -120,36 +114,11 @@ class TestDerby:
         assert "column name must not be null" in to.refused[3]
         assert "canary" not in to.refused[1]
 
-    def test_keys_that_are_there_already(self, sink: Any, table: Any) -> None:
-        to = sink(**{"auto.create": "true", "pk.mode": "record_key"})
-        to.run(row(1, "a"))
-        with pytest.raises(RefusedError, match="a row with that key exists already"):
-            to.run(row(2, "b"), row(1, "c"), first=1)
-        assert table() == [(1, "a")]
-
     def test_columns_are_added_on_the_way(self, sink: Any, table: Any) -> None:
         wide = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA), ("more", OPTIONAL_STRING_SCHEMA))
         to = sink(**UPSERT, **{"auto.evolve": "true"})
         to.run(row(1, "a"), Record((2, "b", "x"), wide, (2,), KEY), row(3, "c"))
         assert table() == [(1, "a", None), (2, "b", "x"), (3, "c", None)]
-
-    def test_older_run_can_write_nothing_more(self, sink: Any, table: Any) -> None:
-        to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)
-        older, newer = to.connector(), to.connector()
-        older.take_over([place])
-        newer.take_over([place])
-        with pytest.raises(FencedError, match="t-0 belongs to another run"):
-            to.write(older, [row(1, "older")])
-        to.write(newer, [row(1, "newer")])
-        assert table() == [(1, "newer")]
-
-    def test_a_failed_split_leaves_nothing(self, sink: Any, table: Any) -> None:
-        to = sink(**{"auto.create": "true", "pk.mode": "record_key"})
-        to.run(row(1, "a"))
-        with pytest.raises(DataError):
-            to.run(*(row(n, "b") for n in (2, 3, 1)), first=1)
-        assert table() == [(1, "a")]
-        assert to.run(row(2, "b"), first=1) == {TopicPartition("t", 0): 1}
 
     def test_a_table_without_the_key_is_named(self, sink: Any, derby: DerbyDatabase, name: str) -> None:
         derby.execute(f'CREATE TABLE "{name}" ("id" INT, "name" VARCHAR(5))')

@@ -264,8 +264,9 @@ class TestTables:
         to.run(row(1, "a"), Record((2, "b", 3), wide, (2,), KEY), row(3, "c"))
         assert table(each_database) == [(1, "a", 7), (2, "b", 3), (3, "c", 7)]
 
-    @pytest.mark.parametrize("name", ['a"; drop table canary;--', "ünï", "a`b", "per%cent %s", "se'micolon;"])
-    def test_hostile_names(self, sink: Any, each_database: Database, name: str) -> None:
+    @pytest.mark.every_database
+    def test_hostile_names(self, sink: Any, each_database: Database) -> None:
+        name = "a\"; drop table canary;-- ünï `b %s per%cent se'micolon;"
         each_database.execute("CREATE TABLE canary (id INT)")
         schema = struct(("id", INT32_SCHEMA), ('x") values (1);--', OPTIONAL_STRING_SCHEMA), ("%s`", INT32_SCHEMA))
         to = sink(**DELETE, **{"table.name.format": name})

@@ -101,7 +101,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(_rows, min_size=50, max_size=200), mode=st.sampled_from(["insert", "upsert"]))
 def test_postgresql_keeps_every_value(
     spark: SparkSession, postgres: PostgresServer, rows: list[tuple[Any, ...]], mode: str

@@ -108,27 +108,6 @@ def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source
     assert not list(tmp_path.iterdir())
 
 
-def test_types_of_sqlite(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
-    db = SqliteDatabase.create(tmp_path)
-    db.execute(
-        "create table kinds (id integer primary key, b boolean, i int, r real, n numeric(8, 2), x text, y blob,"
-        " d date, tm time, t1 timestamp, t2 datetime, t3 timestamp)"
-    )
-    db.execute(
-        "insert into kinds values (1, 1, 9007199254740993, 0.1, 1.25, 'ünï', x'00ff', '1969-12-31', '23:59:59.999',"
-        " '1969-12-31 23:59:59.999', 1704067200123, 2440587.5)"
-    )
-    db.execute("insert into kinds (id) values (2)")
-    config = jdbc_source(db)
-    run_here(config)
-    full, empty = rows(config, "kinds")
-    assert full == {
-        "id": 1, "b": True, "i": 9007199254740993, "r": 0.1, "n": 1.25, "x": "ünï", "y": "AP8=", "d": -1,
-        "tm": 86399999, "t1": -1, "t2": 1704067200123, "t3": 0,
-    }  # fmt: skip
-    assert empty == {**dict.fromkeys(full), "id": 2}
-
-
 def test_sqlite_file_that_another_process_has_locked_is_tried_again(
     tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
 ) -> None:
@@ -137,30 +116,6 @@ def test_sqlite_file_that_another_process_has_locked_is_tried_again(
     with closing(database.connect()) as other, pytest.raises(RetriableError, match="SQLITE_BUSY"):
         other.execute("begin exclusive")
         run_here(jdbc_source(database, **{"connection.busy_timeout": "100"}))
-
-
-def test_types_of_duckdb(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
-    db = DuckDbDatabase.create(tmp_path)
-    db.execute(
-        "create table kinds (id bigint primary key, b boolean, t tinyint, u utinyint, i integer, ui uinteger,"
-        " h hugeint, f float, r double, n decimal(8, 2), x varchar, y blob, d date, tm time, t1 timestamp,"
-        " t2 timestamptz, u1 uuid, e enum ('a', 'b'), j int[])"
-    )
-    db.execute(
-        "insert into kinds values (1, true, -128, 255, -1, 4294967295, 9007199254740993, 1.5, 0.1, 1.25, 'ünï',"
-        " '\\x00\\xFF'::blob, '1969-12-31', '23:59:59.999', '1969-12-31 23:59:59.999', '2024-01-01 00:00:00.123456+00',"
-        " '00000000-0000-0000-0000-000000000001', 'b', null)"
-    )
-    db.execute("insert into kinds (id) values (2)")
-    config = jdbc_source(db, **{"incrementing.column.name": "id", "unsupported.columns": "string"})
-    run_here(config)
-    full, empty = rows(config, "kinds")
-    assert full == {
-        "id": 1, "b": True, "t": -128, "u": 255, "i": -1, "ui": 4294967295, "h": "9007199254740993", "f": 1.5, "r": 0.1,
-        "n": 1.25, "x": "ünï", "y": "AP8=", "d": -1, "tm": 86399999, "t1": -1, "t2": 1704067200123,
-        "u1": "00000000-0000-0000-0000-000000000001", "e": "b", "j": None,
-    }  # fmt: skip
-    assert empty == {**dict.fromkeys(full), "id": 2}
 
 
 def test_a_query_of_duckdb_reads_no_files(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run) -> None:

@@ -96,28 +96,6 @@ def test_infinity_and_years_before_christ_are_never_null(
     assert ides == {"ts": -63517824000000, "tsz": -63517824000000, "d": -735160}
 
 
-@pytest.mark.parametrize(
-    ("granularity", "expected"),
-    [
-        ("connect_logical", 1704067200123),
-        ("micros_long", 1704067200123456),
-        ("nanos_long", 1704067200123456000),
-        ("micros_string", "1704067200123456"),
-        ("nanos_string", "1704067200123456000"),
-        ("micros_iso_datetime_string", "2024-01-01T00:00:00.123456"),
-        ("nanos_iso_datetime_string", "2024-01-01T00:00:00.123456000"),
-    ],
-)
-def test_granularity_of_timestamps(
-    granularity: str, expected: Any, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
-) -> None:
-    db.execute("create table t (id serial primary key, at timestamp)")
-    db.execute("insert into t (at) values ('2024-01-01 00:00:00.123456')")
-    config = jdbc_source(db, **{"timestamp.granularity": granularity})
-    run_here(config)
-    assert rows(config, "t") == [{"id": 1, "at": expected}]
-
-
 def test_timestamps_of_another_zone_move_and_resume_exactly(
     db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
 ) -> None:
@@ -173,18 +151,7 @@ def test_hostile_names_are_only_names(
     assert run_here(config).records["read"] == 0
 
 
-@pytest.mark.parametrize(
-    "partition",
-    [
-        {"protocol": "1", "table": "public.t"},
-        {"table": "public.t", "protocol": "1"},
-        {"table": "t"},
-        {"protocol": "1", "table": "{db}.public.t"},
-    ],
-    ids=["protocol 1", "members in another order", "protocol 0", "with the database's name"],
-)
-def test_offset_of_a_connect_cluster_is_taken_over(
-    partition: dict[str, str],
+def test_offsets_of_a_connect_cluster_are_taken_over_in_each_of_their_forms(
     db: PostgresDatabase,
     jdbc_source: SourceConfig,
     run_here: Run,
@@ -192,31 +159,23 @@ def test_offset_of_a_connect_cluster_is_taken_over(
     bootstrap: str,
     worker_props: dict[str, str],
 ) -> None:
-    db.execute("create table t (id serial primary key)")
-    db.execute("insert into t select generate_series(1, 20)")
+    partitions = {
+        "protocol_1": {"protocol": "1", "table": "public.protocol_1"},
+        "another_order": {"table": "public.another_order", "protocol": "1"},
+        "protocol_0": {"table": "protocol_0"},
+        "with_database": {"protocol": "1", "table": f"{db.name}.public.with_database"},
+    }
     config = jdbc_source(db)
-    named = {key: text.format(db=db.name) for key, text in partition.items()}
-    _put_offset(bootstrap, worker_props, config, named, {"incrementing": 15})
+    for table, partition in partitions.items():
+        db.execute(f"create table {table} (id serial primary key); insert into {table} select generate_series(1, 20)")
+        _put_offset(bootstrap, worker_props, config, partition, {"incrementing": 15})
     report = run_here(config)
-    assert [row["id"] for row in rows(config, "t")] == [16, 17, 18, 19, 20]
-    kept = named if "protocol" in named else {"protocol": "1", "table": "public.t"}
-    assert report.offsets == [{"partition": kept, "offset": {"incrementing": 20}}]
-
-
-def test_timestamp_offset_without_nanoseconds_is_taken_over(
-    db: PostgresDatabase,
-    jdbc_source: SourceConfig,
-    run_here: Run,
-    rows: Rows,
-    bootstrap: str,
-    worker_props: dict[str, str],
-) -> None:
-    db.execute("create table t (id int primary key, at timestamptz not null)")
-    db.execute("insert into t values (1, '2024-01-01 00:00:01+00'), (2, '2024-01-01 00:00:02+00')")
-    config = jdbc_source(db, **{"mode": "timestamp", "timestamp.column.name": "at"})
-    _put_offset(bootstrap, worker_props, config, {"table": "t"}, {"timestamp": 1704067201000})
-    run_here(config)
-    assert [row["id"] for row in rows(config, "t")] == [2]
+    found = {table: [row["id"] for row in rows(config, table)] for table in partitions}
+    assert found == {table: [16, 17, 18, 19, 20] for table in partitions}
+    kept = partitions | {"protocol_0": {"protocol": "1", "table": "public.protocol_0"}}
+    assert {each["partition"]["table"]: each for each in report.offsets} == {
+        partition["table"]: {"partition": partition, "offset": {"incrementing": 20}} for partition in kept.values()
+    }
 
 
 def test_changed_columns_are_told_or_refused(
@@ -246,17 +205,6 @@ def test_keys_of_the_primary_key(
     run_here(config)
     (record,) = read_all(bootstrap, f"{config['topic.prefix']}t")
     assert (record.key, record.value) == (b'{"b":"x","a":1}', b'{"a":1,"b":"x","c":2}')
-
-
-def test_bulk_without_primary_key_is_read_in_ranges_of_blocks(
-    db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
-) -> None:
-    db.execute("create table t (n int)")
-    db.execute("insert into t select generate_series(1, 20000); analyze t")
-    config = jdbc_source(db, **{"mode": "bulk", "split.rows": "4000"})
-    report = run_here(config)
-    assert report.splits > 3
-    assert sorted(row["n"] for row in rows(config, "t")) == list(range(1, 20001))
 
 
 def test_bulk_reads_each_row_once_whatever_kind_of_relation_has_it(

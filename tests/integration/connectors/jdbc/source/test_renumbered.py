@@ -30,7 +30,8 @@ def _kind(db: Database) -> str:
 
 
 def _create(db: Database) -> None:
-    db.execute(f"create table t ({_COLUMNS[_kind(db)]}, x int)")
+    columns = _COLUMNS.get(_kind(db)) or pytest.skip("the source does not know how this database numbers rows")
+    db.execute(f"create table t ({columns}, x int)")
 
 
 def _insert(db: Database, rows: int) -> None:

@@ -87,6 +87,14 @@ _MARIADB = [
     Value("int generated always as (1 + 1) virtual", "default", 2),
 ]
 _SQLITE = [
+    Value("boolean", "1", True),
+    Value("real", "0.1", "0.1"),
+    Value("text", "'ünï'", "ünï"),
+    Value("blob", "x'00ff'", b"\0\xff"),
+    Value("date", "'1969-12-31'", -1),
+    Value("timestamp", "'1969-12-31 23:59:59.999'", -1000),
+    Value("datetime", "1704067200123", 1_704_067_200_123_000),
+    Value("timestamp", "2440587.5", 0),
     Value("int", "9223372036854775807", 2**63 - 1),
     Value("numeric(5,2)", "12345.678", "12345.68"),
     Value("numeric(5,2)", "1.5", "1.50"),
@@ -99,6 +107,15 @@ _SQLITE = [
     Value("uuid", f"'{_UUID}'", _UUID),
 ]
 _DUCKDB = [
+    Value("boolean", "true", True),
+    Value("tinyint", "-128", -128),
+    Value("float", "1.5", 1.5),
+    Value("double", "0.1", "0.1"),
+    Value("varchar", "'ünï'", "ünï"),
+    Value("blob", "'\\x00\\xFF'::blob", b"\0\xff"),
+    Value("date", "'1969-12-31'", -1),
+    Value("timestamp", "'1969-12-31 23:59:59.999'", -1000),
+    Value("timestamptz", "'2024-01-01 00:00:00.123456+00'", 1_704_067_200_123_456),
     Value("utinyint", "255", 255),
     Value("uinteger", "4294967295", 2**32 - 1),
     Value("ubigint", "18446744073709551615", str(2**64 - 1)),
@@ -218,6 +235,22 @@ def test_a_value_is_read_as_it_is(kind: str, each_kind: Create, read: Read) -> N
         first, nulls = read(database, **how)
         assert dict(zip(expected, list(first.values())[1:], strict=True)) == expected
         assert {nulls[f"v{n}"] for n, value in enumerate(values) if "generated" not in value.type.lower()} == {None}
+
+
+def test_granularity_of_timestamps(each_kind: Create, read: Read) -> None:
+    database = each_kind("postgres")
+    database.execute("create table t (at timestamp); insert into t values ('2024-01-01 00:00:00.123456')")
+    expected = {
+        "connect_logical": 1704067200123456,
+        "micros_long": 1704067200123456,
+        "nanos_long": 1704067200123456000,
+        "micros_string": "1704067200123456",
+        "nanos_string": "1704067200123456000",
+        "micros_iso_datetime_string": "2024-01-01T00:00:00.123456",
+        "nanos_iso_datetime_string": "2024-01-01T00:00:00.123456000",
+    }
+    found = {name: read(database, **{"timestamp.granularity": name}) for name in expected}
+    assert found == {name: [{"at": value}] for name, value in expected.items()}
 
 
 @pytest.mark.parametrize(("kind", "value"), _REFUSED, ids=lambda v: " ".join(v[:2]) if isinstance(v, tuple) else v)

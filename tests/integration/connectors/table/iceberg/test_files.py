@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from tests.integration.connectors.table.iceberg.conftest import MakeTable
 from tests.support.spark.iceberg import as_other, metadata, plan
+
+
+@pytest.fixture
+def make_table(make_table: MakeTable) -> MakeTable:
+    """Several tasks write, as in runs: one would write one file for each path, wherever rows go."""
+
+    def make(*definition: Any, **more: Any) -> IcebergTable:
+        table = make_table(*definition, **more)
+        table.spark.conf.set("spark.sql.shuffle.partitions", "4")
+        return table
+
+    return make
 
 
 def files(table: IcebergTable) -> list[int]:

@@ -20,7 +20,10 @@ from tests.support.databases.postgres import PostgresDatabase, PostgresServer
 from tests.support.databases.slots import debezium_config, write_wal
 from tests.support.kafka import read_values
 
-ROWS = 5000
+# More than Debezium hands over at once.
+ROWS = 3000
+
+pytestmark = pytest.mark.usefixtures("one_jvm")
 
 Go = Callable[..., RunReport]
 
@@ -108,10 +111,11 @@ def test_wal_of_other_tables_constant_writes_and_a_slot_that_is_gone(
 ) -> None:
     """One story, since each step needs the runs before it."""
     go()
+    before = len(_events(bootstrap, config))
     # Nothing is captured of this WAL, but the heartbeat is.
     write_wal(database, 20)
     third = go()
-    assert len(_events(bootstrap, config)) == ROWS
+    assert len(_events(bootstrap, config)) == before
     assert third.notes["replication_slot"]["behind_bytes"] < 10_000_000
 
     with _writer(database):

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
-from confluent_kafka import TopicPartition as KafkaTopicPartition
 
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support import unique
 from tests.support.connect.tried import example
 from tests.support.kafka import create_topic, produce, read_all
+from tests.support.positions import commit
 
 COORDINATES = "org.apache.kafka:connect-mirror:4.3.0"
 
@@ -78,11 +79,12 @@ def test_checkpoints_move_a_consumer_group_to_the_copy(
     config = mirror("orders-mirror", topics=topic)
     worker = {"kconnect.plugin.coordinates": COORDINATES}
     run_hosted(config, **worker)
-    commit(origin, group, topic, 50)
+    commit(origin, group, {(topic, 0): 50})
     checkpoints = mirror("orders-checkpoints", topics=topic, groups=group)
     report = run_hosted(checkpoints, **worker)
     assert report.complete
-    assert committed(bootstrap, group, f"{config['source.cluster.alias']}.{topic}") == 50
+    copied = TopicPartition(f"{config['source.cluster.alias']}.{topic}", 0)
+    assert GroupAdmin({"bootstrap.servers": bootstrap}).committed_offsets(group) == {copied: 50}
 
 
 @pytest.mark.exhaustive
@@ -91,19 +93,3 @@ def test_heartbeats_end_at_a_number_of_records(origin: str, bootstrap: str, mirr
     report = run_hosted(config, **{"kconnect.plugin.coordinates": COORDINATES})
     assert report.records["written"] >= 2
     assert len(read_all(bootstrap, "heartbeats")) >= 2
-
-
-def commit(bootstrap: str, group: str, topic: str, offset: int) -> None:
-    """What a consumer that has read up to there does."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
-    consumer.commit(offsets=[KafkaTopicPartition(topic, 0, offset)], asynchronous=False)
-    consumer.close()
-
-
-def committed(bootstrap: str, group: str, topic: str) -> int:
-    """The offset that a group has committed."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
-    try:
-        return int(consumer.committed([KafkaTopicPartition(topic, 0)], timeout=30)[0].offset)
-    finally:
-        consumer.close()

@@ -15,8 +15,14 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from jsonschema import Draft7Validator
 
 from airflow_kconnect.connect.errors import DataError
-from tests.integration.runtime.conftest import NEEDS_SPARK, Run
-from tests.integration.runtime.registered.glue.conftest import BOTH, Config, Shop, converter
+from tests.integration.runtime.conftest import Run
+from tests.integration.runtime.registered.glue.conftest import (
+    WITH_AND_WITHOUT_SPARK,
+    WRITTEN,
+    Config,
+    Shop,
+    converter,
+)
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
 from tests.support.glue import Glue, framed, protobuf_class, split
@@ -124,15 +130,13 @@ def sink(aws: Glue, directory: Callable[..., Config], case: Case) -> Sink:
 
 
 class TestSink:
-    @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
-    @pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+    @WITH_AND_WITHOUT_SPARK
     def test_what_others_wrote_is_in_the_files(
-        self, topic: MakeTopic, bootstrap: str, aws: Glue, case: Case, sink: Sink, run_here: Run, compressed: bool,
-        more: Config,
-    ) -> None:  # fmt: skip
+        self, topic: MakeTopic, bootstrap: str, aws: Glue, case: Case, sink: Sink, run_here: Run, more: Config
+    ) -> None:
         name = topic()
         version = case.register(aws, name)
-        payloads = [framed(version, case.other.write(order), compressed=compressed) for order in ORDERS]
+        payloads = [framed(version, case.other.write(order), compressed=n > 0) for n, order in enumerate(ORDERS)]
         produce(bootstrap, name, [*payloads, None])
         config = sink(name)
 
@@ -181,16 +185,15 @@ class TestSink:
             run_here(sink(name))
 
 
-@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
-@pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+@WITH_AND_WITHOUT_SPARK
 def test_types_of_one_file_may_alternate_in_a_topic(
     topic: MakeTopic, bootstrap: str, aws: Glue, directory: Callable[..., Config], run_here: Run, tmp_path: Path,
-    compressed: bool, more: Config,
+    more: Config,
 ) -> None:  # fmt: skip
     name, line = topic(), protobuf_class(tmp_path, PROTO, "Line")
     version = aws.register(name, PROTO, "PROTOBUF")
     payloads = [b"\0" + line(id=3).SerializeToString(), Protobuf(tmp_path).write(ORDERS[0])] * 2
-    produce(bootstrap, name, [framed(version, payload, compressed=compressed) for payload in payloads])
+    produce(bootstrap, name, [framed(version, payload, compressed=n > 1) for n, payload in enumerate(payloads)])
     config = directory(name, **converter(aws, "protobuf.ProtobufSchemaConverter"), **more)
 
     run_here(config)
@@ -198,7 +201,7 @@ def test_types_of_one_file_may_alternate_in_a_topic(
     assert [line["id"] for line in lines(config)] == [3, 1, 3, 1]
 
 
-@pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+@WITH_AND_WITHOUT_SPARK
 def test_a_compression_that_begins_long_after_keeps_the_order(
     topic: MakeTopic, bootstrap: str, aws: Glue, directory: Callable[..., Config], run_here: Run, tmp_path: Path,
     more: Config,
@@ -215,8 +218,7 @@ def test_a_compression_that_begins_long_after_keeps_the_order(
 
 
 class TestSource:
-    @BOTH
-    @pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+    @WRITTEN
     def test_what_is_written_others_read(
         self, bootstrap: str, aws: Glue, case: Case, shop: Shop, run_here: Run, compression: str, more: Config
     ) -> None:

@@ -5,7 +5,6 @@ A run with bad records has four jobs; what one of them gets wrong is lost, or th
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -18,24 +17,19 @@ KEYS = {"errors.tolerance": "all", "errors.deadletterqueue.table.enable": "true"
 
 
 def test_a_bad_record_is_a_row_that_says_why_and_what_it_was(run_here: Run, tables: Lake) -> None:
-    topic = tables.topic(record(id=1), "{oops", record(id=2))
+    tables.spark.sql(f"CREATE TABLE {tables.namespace}.t (id BIGINT) USING iceberg")
+    unfitting = record(id=2, note="x")
+    topic = tables.topic(record(id=1), "{oops", unfitting)
     tables.add(topic, "{again", headers=[("from", b"x")])
-    report = run_here(tables.config(topic, **KEYS))
-    assert (report.records["written"], report.records["dead_lettered"]) == (2, 2)
-    found = tables.rows(f"{topic}__dlq", "offset", "partition", "topic", "value", "stage", "headers")
+    report = run_here(tables.config(topic, **KEYS, **{"table.name.format": f"{tables.namespace}.t"}))
+    assert (report.records["written"], report.records["dead_lettered"]) == (1, 3)
+    found = tables.rows("t__dlq", "offset", "partition", "topic", "value", "stage", "headers")
     assert [tuple(row) for row in found] == [
         (1, 0, topic, bytearray(b"{oops"), "VALUE_CONVERTER", None),
+        (2, 0, topic, bytearray(unfitting.encode()), "TASK_PUT", None),
         (3, 0, topic, bytearray(b"{again"), "VALUE_CONVERTER", [("from", bytearray(b"x"))]),
     ]
-
-
-def test_it_says_what_the_table_could_not_take(run_here: Run, tables: Lake) -> None:
-    tables.spark.sql(f"CREATE TABLE {tables.namespace}.t (id BIGINT) USING iceberg")
-    topic = tables.topic(record(id=1), record(id=2, note="x"))
-    run_here(tables.config(topic, **KEYS, **{"table.name.format": f"{tables.namespace}.t"}))
-    (row,) = tables.rows("t__dlq", "offset", "stage", "message", "value")
-    assert (row.offset, row.stage, json.loads(row.value)["payload"]["note"]) == (1, "TASK_PUT", "x")
-    assert "`note`" in row.message
+    assert "`note`" in tables.rows("t__dlq", "offset", "message")[1].message
 
 
 @pytest.mark.exhaustive
@@ -71,15 +65,14 @@ def test_a_table_and_a_topic_of_bad_records_go_together(run_here: Run, tables: L
 
 def test_a_dead_letter_that_is_replayed_reaches_the_table_of_its_topic(run_here: Run, tables: Lake) -> None:
     letters = tables.topic()
-    topic = tables.topic(record(id=1))
+    topic = tables.topic(record(id=1), record(id=2, note="x"))
+    tables.spark.sql(f"CREATE TABLE {tables.namespace}.{topic} (id BIGINT) USING iceberg")
     keys = {
         "errors.tolerance": "all",
         "errors.deadletterqueue.topic.name": letters,
         "errors.deadletterqueue.context.headers.enable": "true",
     }
     config = tables.config(topic, **keys)
-    run_here(config)
-    tables.add(topic, record(id=2, note="x"))
     assert run_here(config).records["dead_lettered"] == 1
     run_here({**config, "auto.evolve": "true"}, replay=True)
     assert tables.rows(topic, "id", "note") == [(1, None), (2, "x")]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import inf
 from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.data import DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.transforms.smt.mask_field.mask_field import MaskFieldValue
 from airflow_kconnect.transforms.smt.mask_field.values import mask_value
@@ -43,26 +42,6 @@ def decimal(scale: int) -> ConnectSchema:
 def test_configuration(config: dict[str, str], errors: dict[str, str]) -> None:
     messages = {value.name: value.errors for value in MaskFieldValue.config().validate(config) if value.errors}
     assert messages == {key: [message] for key, message in errors.items()}
-
-
-@pytest.mark.parametrize(
-    ("schema", "value"),
-    [
-        (of(SchemaType.BOOLEAN), False),
-        (of(SchemaType.INT8), 0),
-        (of(SchemaType.FLOAT64), 0.0),
-        (of(SchemaType.STRING), ""),
-        (of(SchemaType.ARRAY), ()),
-        (of(SchemaType.MAP), {}),
-        (decimal(0), Decimal(0)),
-        (TIMESTAMP_SCHEMA, datetime(1970, 1, 1, tzinfo=UTC)),
-        (ConnectSchema(SchemaType.INT32, name=DATE), date(1970, 1, 1)),
-        (ConnectSchema(SchemaType.INT32, name=TIME), 0),
-    ],
-)
-def test_empty_values(schema: ConnectSchema, value: Any) -> None:
-    masked = mask_value(schema, None)
-    assert (type(masked), masked) == (type(value), value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""Runs of one connector that reads a program or an API: jobs without Spark, and what they have written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.support import unique
+from tests.support.kafka import Record, read_all
+from tests.support.spark.jobs import Job, kill_job_at, start_job
+
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
+_KEYS = {
+    "transaction.boundary.interval.ms": "100",
+    "key.converter": _JSON,
+    "key.converter.schemas.enable": "false",
+    "value.converter": _JSON,
+    "value.converter.schemas.enable": "false",
+}
+# A job that started Spark's JVM would end.
+_WITHOUT_JVM = {"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}
+
+
+class Runs:
+    """Jobs of one connector, whose topics have its name and a dot before those of its streams.
+
+    :param keys: the connector's own; those of a single run may be added to each.
+    """
+
+    def __init__(self, worker: Mapping[str, str], folder: Path, keys: Mapping[str, str]) -> None:
+        self.name, self.worker, self._folder = unique("runs"), worker, folder / "jobs"
+        self.config = {**_KEYS, **keys, "name": self.name, "topic.prefix": f"{self.name}."}
+
+    def start(self, keys: Mapping[str, str] | None = None) -> Job:
+        """A run that has begun."""
+        return start_job({**self.config, **(keys or {})}, self.worker, self._folder, conf=_WITHOUT_JVM)
+
+    def run(self, keys: Mapping[str, str] | None = None, *, code: int = 0) -> Job:
+        """A run that has ended, with this exit code."""
+        job = self.start(keys)
+        assert job.wait(280) == code, job.text()
+        return job
+
+    def kill_at(self, point: str, keys: Mapping[str, str] | None = None) -> None:
+        """A run that is killed at a failpoint."""
+        kill_job_at(point, {**self.config, **(keys or {})}, self.worker, self._folder, conf=_WITHOUT_JVM)
+
+    def records(self, stream: str) -> list[Record]:
+        """Those of a stream that consumers see."""
+        return read_all(self.worker["bootstrap.servers"], f"{self.name}.{stream}")
+
+    def values(self, stream: str) -> list[dict[str, Any]]:
+        """Their values."""
+        return [json.loads(record.value or b"") for record in self.records(stream)]
+
+    def column(self, stream: str, field: str) -> list[Any]:
+        """One field of each."""
+        return [value[field] for value in self.values(stream)]
