@@ -29,8 +29,8 @@ def test_what_they_make_exists() -> None:
 
 
 def test_each_lane_of_ci_runs_there() -> None:
-    lanes = set(re.findall(r"\blane (test|lakes)\b|\b(newcomer|lowest) >", (REPOSITORY / ".ci" / "run").read_text()))
-    assert {name for pair in lanes for name in pair if name} == set(MATRIX["lane"])
+    lanes = set(re.findall(r"^ *(?:lane|quietly) (\w+)", (REPOSITORY / ".ci" / "run").read_text(), re.MULTILINE))
+    assert lanes - {"setup", "checks"} == set(MATRIX["lane"])
 
 
 def test_tests_run_on_each_python_that_the_package_names() -> None:
