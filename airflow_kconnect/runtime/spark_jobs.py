@@ -54,35 +54,29 @@ def observed(df: DataFrame, *, padded: bool) -> tuple[DataFrame, Callable[[], in
     return counted, lambda: int(observation.get["rows"])
 
 
-def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
+def run_job(reported: DataFrame) -> Sequence[Any]:
     """Collect the report rows of a job. :raises RetriableError: Spark has failed."""
-    with job_errors(lambda: spark.version):
+    with job_errors():
         return reported.collect()
 
 
 @contextmanager
-def job_errors(version: Callable[[], str]) -> Iterator[None]:
-    """Within the block a failure of Spark is an error of airflow_kconnect.
-
-    :param version: tells that of Spark; asked after a failure: Spark need not have started before.
-    :raises RetriableError: Spark has failed.
-    """
+def job_errors() -> Iterator[None]:
+    """Within the block a failure of Spark is an error of airflow_kconnect. :raises RetriableError: Spark has failed."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise job_error(error, version()) from error
+        raise job_error(error) from error
 
 
-def job_error(error: Exception, version: str) -> RetriableError:
-    """What the failure of a job means.
-
-    :param version: of Spark.
-    """
+def job_error(error: Exception) -> RetriableError:
+    """What the failure of a job means. The JVM, which may be gone, is not asked."""
     from py4j.protocol import Py4JNetworkError
+    from pyspark import __version__
 
     if isinstance(error, Py4JNetworkError) and (ended := jvm.unexpected_end()) is not None:
         return ended
-    return RetriableError(f"the Spark job failed: {cause_of(str(error), version)}")
+    return RetriableError(f"the Spark job failed: {cause_of(str(error), __version__)}")

@@ -85,7 +85,7 @@ class UpkeepRun:
             applications = tuple(state.application for state in known)
             order = TableUpkeep(self._upkeep, limit, applications, dry_run=self._settings.dry_run)
             try:
-                with job_errors(lambda: self._session.spark.version):
+                with job_errors():
                     done[table] = self._connector.maintain(table, order)
             except ConnectError as error:
                 log.error("table %s: %s", table, error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 from airflow_kconnect.connect.connector.planned import KnownPlans, PlannedSinkConnector, SinkPlan, UnknownPlansError
 from airflow_kconnect.connect.connector.sink import SinkSplit
@@ -68,7 +68,7 @@ class PlannedRun(SinkRun):
             return
         self._open()
         try:
-            with self._errors_of_spark():
+            with job_errors():
                 self._is_published = all(self._target.is_published(plan, table) for table in state.announced)
         except DataError:
             if not state.accepted:
@@ -92,7 +92,7 @@ class PlannedRun(SinkRun):
     def _open(self) -> None:
         if not self._opened:
             self._session.start(self._phases)
-            with self._errors_of_spark():
+            with job_errors():
                 self._target.open(self._session.spark)
             self._opened = True
 
@@ -109,7 +109,7 @@ class PlannedRun(SinkRun):
         application = self._plans.state.application
         if self._plans.state.taken:
             self._open()
-        with self._errors_of_spark():
+        with job_errors():
             for table in self._plans.state.taken:
                 self._target.forget(application, table)
         self._plans.forget(producer)
@@ -144,7 +144,7 @@ class PlannedRun(SinkRun):
             self._look_at_samples(splits)
             if self._resumed is None and not self._plans.state.taken:
                 self._target.check_takeover(self._admin, self._settings.clients)
-            with self._errors_of_spark(), self._doubts(producer):
+            with job_errors(), self._doubts(producer):
                 self._target.check_kept(self._known())
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         resumed, self._resumed = self._resumed, None
@@ -190,7 +190,7 @@ class PlannedRun(SinkRun):
         failpoint("before-announcement")
         self._announce(producer, tables)  # 4
         failpoint("before-visible")
-        with self._errors_of_spark():
+        with job_errors():
             facts = self._target.publish(plan)  # 5
         failpoint("after-visible")
         self._take_note(facts, self._target.run_warnings())
@@ -237,7 +237,7 @@ class PlannedRun(SinkRun):
                     self._target.discard(plan)
                     return self._attempt(producer, plan, splits)
                 if not stopped(error):
-                    raise job_error(error, spark.version) from error
+                    raise job_error(error) from error
                 reports = self._judged(splits, reporting=not self._settings.errors.tolerant)
                 if not any(map(ended_early, reports)):
                     raise contradiction(self._settings.name, plan) from error
@@ -259,7 +259,7 @@ class PlannedRun(SinkRun):
             return reports
         judged = tuple(sum(getattr(each, name) for each in reports) for name in _COUNTS)
         if records.counts != judged:
-            with self._errors_of_spark():
+            with job_errors():
                 records.count_again()
         if records.counts != judged:
             self._target.discard(records.plan)
@@ -274,9 +274,6 @@ class PlannedRun(SinkRun):
     def _announce(self, producer: TransactionalProducer, tables: Collection[str]) -> None:
         self._plans.announce(producer, tables, self._reached)
         failpoint("announced")
-
-    def _errors_of_spark(self) -> AbstractContextManager[None]:
-        return job_errors(lambda: self._session.spark.version)
 
     def _known(self) -> KnownPlans:
         state = self._plans.state

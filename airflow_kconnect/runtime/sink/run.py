@@ -218,7 +218,7 @@ class SinkRun:
         with self._monitor(self._session.driver_host, splits) as monitor:
             job, delivered = self._jobs.job(spark, renderer, splits, monitor.address, reporting=reporting)
             self._phases.enter("moving records")
-            found = [json.loads(row.report) for row in run_job(spark, job)]
+            found = [json.loads(row.report) for row in run_job(job)]
         if delivered is not None:
             self._reconcile(found, delivered())
         return found

@@ -38,7 +38,7 @@ from airflow_kconnect.transforms.chain import Chain
 from airflow_kconnect.worker_config.keys import internal_topics_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 _HERE = "127.0.0.1"
 
@@ -133,7 +133,7 @@ class Mover:
         self._session.start(self._phases)
         self._phases.enter("preparing the Spark job")
         failpoint("before-tasks")
-        spark, host = self._session.spark, self._session.driver_host
+        host = self._session.driver_host
         with ProgressMonitor(host, len(splits), self._settings.max_records) as monitor, self._serving(host):
             frame = self._kind.frame(work, splits, self._max_duration_s)
             writer = self._writer_settings(work, pointer, splits, frame, monitor)
@@ -143,7 +143,7 @@ class Mover:
             rows = encoded(frame, self._key, self._value, later)
             writer = replace(writer, encodings=later, constant_topic=frame.constant_topic)
             self._phases.enter("moving records")
-            reports = collect_reports(spark, rows, writer)
+            reports = collect_reports(rows, writer)
             _raise_first(reports)
             return reports, count()
 
@@ -224,13 +224,13 @@ class Mover:
         return {k: (longest if k in own else {}) | clients.producer(ids[k]) | reports for k in splits}
 
 
-def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettings) -> list[SplitReport]:
+def collect_reports(rows: DataFrame, settings: WriterSettings) -> list[SplitReport]:
     """Write all splits in a Spark job; returns their reports.
 
     :raises RetriableError: a task died (a lost executor, a killed worker) more often than Spark retries.
     """
     reported = with_reports(rows, split_writer(settings))
-    return [SplitReport(**json.loads(row.report)) for row in run_job(spark, reported)]
+    return [SplitReport(**json.loads(row.report)) for row in run_job(reported)]
 
 
 def _raise_first(reports: Iterable[SplitReport]) -> None:

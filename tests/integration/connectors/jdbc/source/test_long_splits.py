@@ -23,9 +23,9 @@ def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The `transaction.timeout.ms` of the producers that wrote splits."""
     found: list[Any] = []
 
-    def collect(spark: Any, rows: Any, settings: Any) -> Any:
+    def collect(rows: Any, settings: Any) -> Any:
         found.extend(config.get("transaction.timeout.ms") for config in settings.producer_configs.values())
-        return collect_reports(spark, rows, settings)
+        return collect_reports(rows, settings)
 
     monkeypatch.setattr(moving, "collect_reports", collect)
     return found

@@ -179,7 +179,7 @@ def read(spark: SparkSession, jdbc_source: SourceConfig) -> Read:
             frame = connector.read(spark, [(n, split, split.start) for n, split in enumerate(plan.splits)])
             values = frame.df.select("value.*")
             plain = values.select(*(_plain(name, type_) for name, type_ in values.dtypes))
-            return [row.asDict() for row in run_job(spark, plain)]
+            return [row.asDict() for row in run_job(plain)]
         except RetriableError as error:
             raise connector.explained(str(error)) or error from error
         finally:
