@@ -47,6 +47,11 @@ class Load:
                 "file": str(folder / "input"),
                 "topic": self.name,
                 "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+                # Spark runs it: without a transformation lines go to Kafka past the JVM.
+                "transforms": "mark",
+                "transforms.mark.type": "org.apache.kafka.connect.transforms.InsertHeader",
+                "transforms.mark.header": "from",
+                "transforms.mark.value.literal": "input",
             },
             "worker_config": {
                 "offset.storage.replication.factor": "-1",
