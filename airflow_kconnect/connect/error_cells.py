@@ -35,7 +35,7 @@ full.
 
 END = PADDING + "end:"
 """The beginning of the ``error`` cell of the last padding row of a task that a bound has ended: then which, see
-`run_end.Left`.
+`runs.end.Left`.
 """
 
 MESSAGE = "\x1d"

@@ -22,10 +22,10 @@ class RunReport:
     :param topics: source: those that received records, including from an attempt that this run resumed; sink: those
         that it reads.
     :param offsets: source: list of {partition, offset}; sink: list of {topic, partition, offset}; committed ones.
-    :param complete: see `runs.end`. :param incomplete: why it is not complete: values of `end.Left`.
+    :param complete: see `runs.end`. :param incomplete: why it is not complete: values of `runs.end.Left`.
     :param durations_s: seconds by phase, and ``total``.
     :param replay: the interval that was moved again, ``begin/end``; None if the run resumed from the live offsets.
-    :param warning_kinds: the kind of each warning, in their order: values of `warnings.Kind`.
+    :param warning_kinds: the kind of each warning, in their order: values of `runs.warnings.Kind`.
     :param ranges: of a source's replay: where its records are, a list of {topic, partition, start, end}, the end
         exclusive. Records that others wrote at the same time may lie between them.
     :param lag: of a sink: by topic, at the end of the run; `notes` has what open transactions hold back of it as

@@ -310,7 +310,6 @@ def _added(messages: list[Any], offsets: list[int], name: str) -> list[Any]:
 
 
 def _map(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Write:
-
     assert schema.key_schema is not None and schema.value_schema is not None
     entry, name = field.message_type, field.name
     key, value = entry.fields_by_name["key"], entry.fields_by_name["value"]

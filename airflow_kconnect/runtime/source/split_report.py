@@ -20,7 +20,7 @@ class SplitReport:
     :param offsets: (source partition, offset) pairs committed by a poll task.
     :param ranges: of a replay: where its committed records are, see `runtime.written_ranges`.
     :param bad: dead letters of the split, or what was skipped in place of them, with those of earlier attempts.
-    :param bound: what has ended a poll task before it had caught up: a value of `run_end.Left`.
+    :param bound: what has ended a poll task before it had caught up: a value of `runs.end.Left`.
     """
 
     split: int

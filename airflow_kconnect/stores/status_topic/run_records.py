@@ -73,7 +73,7 @@ class RunRecord:
     :param records: the counts of its report.
     :param warnings: the first ones, cut off. :param warning_kinds: of all its warnings, each kind once.
     :param complete: whether it has moved all that was there when it began, see `runs.end`.
-    :param incomplete: why not: values of `run_end.Left`.
+    :param incomplete: why not: values of `runs.end.Left`.
     :param replay: the interval that it moved again, or `dead letters`; None if it resumed from the live offsets.
     :param error: first line. :param progress: while it runs.
     :param origin: who started it, see `RunSpec.origin`.

@@ -20,7 +20,7 @@ CATALOG = "lake"
 """Iceberg's catalog of tests: tables are folders below a warehouse."""
 
 # Delta plans for large tables: fifty tasks read its log, ten thousand list its files. A task costs more than the rows
-# of a test; so does a plan that Spark makes anew after each stage, and code that is generated for the expressions of a
+# of a test; so does a plan that Spark makes again after each stage, and code that is generated for the expressions of a
 # task. See `compiled`.
 _SMALL = {
     "spark.databricks.delta.snapshotPartitions": "1",

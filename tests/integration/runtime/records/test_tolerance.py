@@ -159,18 +159,18 @@ class TestReplay:
         places = [dict(record.headers)["__connect.errors.offset"] for record in read_all(bootstrap, dead)]
         assert places == [b"1", b"3", b"1", b"3"]
 
-        mended = {**config, "value.converter": "StringConverter"}
-        run_here(mended, replay=True)
+        readable = {**config, "value.converter": "StringConverter"}
+        run_here(readable, replay=True)
         assert lines(config) == ["no json", "neither", {"n": 0}, {"n": 2}, {"n": 4}]
-        assert run_here(mended, replay=True).records["read"] == 0
+        assert run_here(readable, replay=True).records["read"] == 0
 
     def test_transformations_see_the_place_that_the_record_is_from(self, sink: Any, run_here: Run, dead: str) -> None:
         config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
         run_here(config)
         wrapped = {"transforms": "w,t", "transforms.w.type": "HoistField$Value", "transforms.w.field": "was"}
         places = {"transforms.t.topic.field": "topic", "transforms.t.offset.field": "offset"}
-        mended = {"value.converter": "StringConverter", "transforms.t.type": "InsertField$Value"}
-        run_here({**config, **wrapped, **places, **mended}, replay=True)
+        readable = {"value.converter": "StringConverter", "transforms.t.type": "InsertField$Value"}
+        run_here({**config, **wrapped, **places, **readable}, replay=True)
         assert {"was": "no json", "topic": config["topics"], "offset": 1} in lines(config)
 
     def test_a_python_task_is_put_records_with_the_places_that_they_had(
