@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from airflow_kconnect.connectors.jdbc.driver.gateway import connect
 from airflow_kconnect.connectors.jdbc.source import offering, session
 from airflow_kconnect.runtime import checking
 from airflow_kconnect.runtime.checking import checked
@@ -103,7 +104,6 @@ def test_time_to_look_for_columns_is_counted_from_the_connection_on(
         time.sleep(2.5)
         return connect(*arguments)
 
-    connect = session.connect
     monkeypatch.setattr(session, "connect", slow)
     monkeypatch.setattr(checking, "_LOOKING_S", 2.0)
     db = SqliteDatabase.create(tmp_path)
