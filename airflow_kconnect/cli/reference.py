@@ -15,7 +15,7 @@ from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.plugins import registry as plugins
-from airflow_kconnect.validation.connector_keys import sink_config, source_config
+from airflow_kconnect.validation.connector_keys import KCONNECT, sink_config, source_config
 from airflow_kconnect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
 from airflow_kconnect.worker_config.keys import worker_config_def
 
@@ -53,7 +53,7 @@ _NOTES = {
 def markdown(name: str) -> str:
     """The keys of one plugin, of the worker, or of every source or sink connector.
 
-    :param name: a class name of a plugin, full or simple, or `worker`, `source`, `sink`.
+    :param name: a class name of a plugin, full or simple, or `worker`, `source`, `sink`, `own`, `ignored`.
     :raises ConfigError: nothing has that name; the text lists what there is.
     """
     if name in _FIXED:
@@ -65,6 +65,7 @@ def markdown(name: str) -> str:
 def overview() -> str:
     """What `markdown` has a page for: the fixed names, then the installed plugins."""
     lines = ["- `worker`: keys of the worker", "- `source`, `sink`: keys of every source or sink connector"]
+    lines += ["- `own`: keys that Connect does not have", "- `ignored`: keys of Connect that have no effect"]
     lines += [f"- `{name}`: {_KINDS[group]}" for group, name in _plugins()]
     return "\n".join(["# Reference of configuration keys", "", *lines, ""])
 
@@ -73,7 +74,8 @@ def reference(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Class name of a connector or converter, full or simple; or `worker`, `source`, `sink`. "
+            help="Class name of a connector or converter, full or simple; or `worker`, `source`, `sink`, `own`, "
+            "`ignored`. "
             "Without it the known names are listed.",
             show_default=False,
         ),
@@ -142,7 +144,58 @@ def _sink_page() -> str:
     return "# Keys of every sink connector\n\n" + _sections(sink_config())
 
 
-_FIXED: dict[str, Callable[[], str]] = {"worker": _worker_page, "source": _source_page, "sink": _sink_page}
+def _own_page() -> str:
+    intro = (
+        "Keys that neither Kafka Connect nor the connectors of others know. The directory sink, the table sink and "
+        "source, and `SQL` among transformations and predicates are entirely our own.\n\n"
+    )
+    return "# Our own keys\n\n" + intro + _owned(_is_own, lambda key: key.described)
+
+
+def _is_own(key: ConfigKey) -> bool:
+    return key.group == KCONNECT or key.name.startswith("kconnect.")
+
+
+def _ignored_page() -> str:
+    intro = (
+        "Keys of Kafka Connect and of its connectors that are validated and then not used. A value other than the "
+        "default gives a warning: in the job's log, in `kconnect validate` and in the report.\n\n"
+    )
+    return (
+        "# Keys without effect\n\n"
+        + intro
+        + _owned(lambda key: bool(key.without_effect), lambda key: key.without_effect, "Why")
+    )
+
+
+def _owned(chosen: Callable[[ConfigKey], bool], text: Callable[[ConfigKey], str], what: str = "What it does") -> str:
+    """A table of keys, each with whose it is; the same key of several owners is one row."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for owner, keys in _owners():
+        for key in filter(chosen, keys):
+            rows.setdefault((key.name, default_text(key), _cell(text(key))), []).append(owner)
+    head = f"| Key | Of | Default | {what} |\n|---|---|---|---|\n"
+    lines = (
+        f"| `{name}` | {', '.join(dict.fromkeys(owners))} | {default} | {said} |\n"
+        for (name, default, said), owners in sorted(rows.items())
+    )
+    return head + "".join(lines)
+
+
+def _owners() -> Iterator[tuple[str, Iterable[ConfigKey]]]:
+    """Links to the pages of keys, and these keys."""
+    yield "[worker](worker.md)", worker_config_def().keys.values()
+    yield "[sources](source.md)", source_config().keys.values()
+    yield "[sinks](sink.md)", sink_config().keys.values()
+    for group, name in _plugins():
+        plugin = _load(group, name)
+        if plugin.__module__.startswith("airflow_kconnect."):
+            yield f"[{_title(group, _names(group, name)[0])}]({_path(group, name)})", plugin.config().keys.values()
+
+
+_FIXED: dict[str, Callable[[], str]] = {
+    "worker": _worker_page, "source": _source_page, "sink": _sink_page, "own": _own_page, "ignored": _ignored_page
+}  # fmt: skip
 
 
 def _names(group: str, full_name: str) -> list[str]:
@@ -206,8 +259,8 @@ def _title(group: str, full_name: str) -> str:
 
 def _index(own: Iterable[tuple[str, str]]) -> str:
     fixed = ["- [Worker keys](worker.md)", "- [Every source connector](source.md)", "- [Every sink connector](sink.md)"]
-    limits = "Some keys of Connect are accepted [without effect](../compatibility.md#accepted-without-effect)."
-    lines = ["# Reference of configuration keys", "", limits, "", *fixed]
+    fixed += ["- [Our own keys](own.md), which Connect does not have", "- [Keys without effect](ignored.md)"]
+    lines = ["# Reference of configuration keys", "", *fixed]
     heading = ""
     for group, name in own:
         if heading != _KINDS[group]:

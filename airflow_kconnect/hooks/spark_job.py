@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -213,7 +213,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self._heartbeat = Heartbeat(self._say, doing, self.silence_s)
         self.use_mailbox()
         try:
-            with self._heartbeat, self._package_for(application):
+            with self._heartbeat, self._package_for(application), self.keeping_mailbox():
                 job_id: str | None = super().submit(application, start_new_session=True, **kwargs)
         except BaseException:
             self._end_processes()
@@ -244,6 +244,12 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.mailbox = uuid4().hex
         self._files, self._application_args = ",".join(files) or None, ["--run", self.staging.mailbox(self.mailbox)]
         self.staging.put_run_spec(self.mailbox, Path(run_file))
+
+    def keeping_mailbox(self) -> AbstractContextManager[None]:
+        """While the block waits for the job, other runs do not take its mailbox for one that was left."""
+        if self.mailbox is None or self.staging is None:
+            return nullcontext()
+        return self.staging.keeping(self.mailbox)
 
     def take_end(self, mailbox: str | None) -> None:
         """Learn how the job has ended from what it has left in a mailbox, and clear that.

@@ -175,7 +175,8 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         self.log.info("Job %s runs %s of %s", external_id, facts.get("run_id"), _subject(facts))
         if not self.deferrable and not isinstance(self._hook, SparkServiceHook):
             try:
-                super().poll_until_complete(external_id, context)
+                with self._hook.keeping_mailbox():
+                    super().poll_until_complete(external_id, context)
             except RuntimeError as error:
                 if _NO_NEWS not in str(error):  # then the job may not even have begun
                     self._said_at_end(facts)
@@ -262,27 +263,18 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
     def _trigger(self, job_id: str, deadline_epoch_s: float | None, token: str | None) -> SparkJobTrigger:
         from airflow_kconnect.triggers.spark_job import DriverPodTrigger, ServiceJobTrigger, YarnApplicationTrigger
 
-        assert isinstance(self._hook, ConnectorSparkSubmitHook)
-        if isinstance(self._hook, SparkServiceHook):
-            return ServiceJobTrigger(
-                conn_id=self._conn_id,
-                job_id=job_id,
-                poll_interval_s=max(self._status_poll_interval, _SERVICE_POLL_S),
-                deadline_epoch_s=deadline_epoch_s,
-            )
-        if self._hook.in_yarn_cluster_mode:
-            return YarnApplicationTrigger(
-                conn_id=self._conn_id,
-                job_id=job_id,
-                poll_interval_s=max(self._status_poll_interval, _YARN_POLL_S),
-                deadline_epoch_s=deadline_epoch_s,
-            )
-        return DriverPodTrigger(
-            token=token,
-            job_id=job_id,
-            poll_interval_s=max(self._status_poll_interval, _KUBERNETES_POLL_S),
-            deadline_epoch_s=deadline_epoch_s,
-        )
+        hook = self._hook
+        assert isinstance(hook, ConnectorSparkSubmitHook)
+        mailbox = hook.staging.facts(hook.mailbox) if hook.staging is not None and hook.mailbox is not None else None
+        common: dict[str, Any] = {"job_id": job_id, "deadline_epoch_s": deadline_epoch_s, "mailbox": mailbox}
+        if isinstance(hook, SparkServiceHook):
+            every_s = max(self._status_poll_interval, _SERVICE_POLL_S)
+            return ServiceJobTrigger(conn_id=self._conn_id, poll_interval_s=every_s, **common)
+        if hook.in_yarn_cluster_mode:
+            every_s = max(self._status_poll_interval, _YARN_POLL_S)
+            return YarnApplicationTrigger(conn_id=self._conn_id, poll_interval_s=every_s, **common)
+        every_s = max(self._status_poll_interval, _KUBERNETES_POLL_S)
+        return DriverPodTrigger(token=token, poll_interval_s=every_s, **common)
 
 
 def _subject(facts: Mapping[str, Any]) -> str:

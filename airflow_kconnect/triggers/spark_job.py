@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -13,12 +13,13 @@ from airflow.sdk import BaseHook
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
-from airflow_kconnect.connect.errors import ConfigError, named
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, named
 from airflow_kconnect.hooks.clusters.driver_pod import DriverPods
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobStatus
 from airflow_kconnect.hooks.clusters.yarn import YarnResourceManager
 from airflow_kconnect.hooks.services.base import SparkService
 from airflow_kconnect.hooks.services.registry import open_service
+from airflow_kconnect.hooks.services.staging import KEEP_S, Staging
 
 TIMEOUT, UNAVAILABLE = "timeout", "unavailable"
 _MOST_FAILURES = 10
@@ -51,13 +52,23 @@ class SparkJobTrigger(BaseTrigger):
     :param job_id: the manager's id of the job.
     :param poll_interval_s: seconds between two requests.
     :param deadline_epoch_s: when the task's `execution_timeout` ends; None: never.
+    :param mailbox: `Staging.facts` of the job's; None: it has none.
     """
 
-    def __init__(self, *, job_id: str, poll_interval_s: float, deadline_epoch_s: float | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        job_id: str,
+        poll_interval_s: float,
+        deadline_epoch_s: float | None = None,
+        mailbox: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.job_id = job_id
         self.poll_interval_s = poll_interval_s
         self.deadline_epoch_s = deadline_epoch_s
+        self.mailbox = mailbox
+        self._kept_s = time.monotonic()
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Class and parameters; Airflow stores them, so none of them is a secret."""
@@ -66,6 +77,7 @@ class SparkJobTrigger(BaseTrigger):
             "job_id": self.job_id,
             "poll_interval_s": self.poll_interval_s,
             "deadline_epoch_s": self.deadline_epoch_s,
+            "mailbox": self.mailbox,
         }
         return f"{cls.__module__}.{cls.__qualname__}", facts
 
@@ -115,7 +127,19 @@ class SparkJobTrigger(BaseTrigger):
             if self.deadline_epoch_s is not None and time.time() >= self.deadline_epoch_s:
                 await manager.kill(self.job_id)
                 return self._payload(TIMEOUT, f"was {state or 'without news'} when the task's time was over")
+            await self._keep_mailbox()
             await asyncio.sleep(self.poll_interval_s)
+
+    async def _keep_mailbox(self) -> None:
+        """The job may be queued for days, and needs its run spec when it begins."""
+        if self.mailbox is None or time.monotonic() - self._kept_s < KEEP_S:
+            return
+        self._kept_s = time.monotonic()
+        try:
+            staging = await _in_thread(Staging.of, self.mailbox["folder"], self.mailbox["conn_id"])
+            await _in_thread(staging.keep, self.mailbox["run"])
+        except ConnectError as error:
+            self.log.warning("The mailbox of job %s may be removed before it has begun: %s", self.job_id, error)
 
     def _ended(self, status: JobStatus) -> dict[str, Any]:
         assert status.outcome is not None

@@ -188,10 +188,19 @@ def _python(*arguments: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("file", sorted((REPOSITORY / "dags").rglob("*.py")), ids=lambda file: file.stem)
-def test_every_example_is_shown_as_it_is(file: Path) -> None:
-    shown = [block.text for block in _of("python") if block.page.name == "examples.md"]
-    assert file.read_text(encoding="utf-8") in shown
+EXAMPLES = sorted((REPOSITORY / "dags").rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_every_example_is_on_the_page_of_examples(file: Path) -> None:
+    page = (REPOSITORY / "docs" / "examples.md").read_text(encoding="utf-8")
+    assert f"`{file.relative_to(REPOSITORY)}`" in page or f"(../{file.relative_to(REPOSITORY)})" in page
+
+
+def test_an_example_is_shown_as_it_is() -> None:
+    shown = [block for block in _of("python") if block.page.name == "examples.md"]
+    files = {file.read_text(encoding="utf-8") for file in EXAMPLES}
+    assert shown and [str(block) for block in shown if block.text not in files] == []
 
 
 @pytest.mark.parametrize("page", [README, QUICKSTART], ids=lambda page: page.stem)

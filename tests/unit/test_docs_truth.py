@@ -14,7 +14,7 @@ from airflow_kconnect.cli import app
 from airflow_kconnect.cli.reference import default_text
 from airflow_kconnect.connect.config import ConfigKey
 from airflow_kconnect.plugins import registry as plugins
-from airflow_kconnect.validation.connector_keys import KCONNECT, sink_config, source_config
+from airflow_kconnect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.worker_config import client_keys
 from airflow_kconnect.worker_config.keys import worker_config_def
 
@@ -64,16 +64,6 @@ def _keys() -> dict[str, list[ConfigKey]]:
 KEYS = _keys()
 
 
-def _rows(text: str, heading: str) -> list[list[str]]:
-    """Cells of the table below a heading."""
-    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("| `")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-
-
-OWN_KEYS = _rows(CONFIGURATION.read_text(encoding="utf-8"), "Our own keys")
-
-
 def _looks_like_a_key(text: str) -> bool:
     """Several words of small letters with dots between them: `kconnect.max.records`."""
     return re.fullmatch(r"[a-z]+(\.[a-z]+)+", text) is not None
@@ -89,16 +79,6 @@ def _is_known(key: str) -> bool:
 def test_every_key_that_a_page_names_exists(page: Path) -> None:
     named = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
     assert [key for key in named if _looks_like_a_key(key) and not _is_known(key) and key not in _NO_KEYS] == []
-
-
-def test_the_table_of_our_own_keys_has_them_all() -> None:
-    ours = {name for name, keys in KEYS.items() if any(key.group == KCONNECT for key in keys)}
-    assert {row[0].strip("`") for row in OWN_KEYS} == ours
-
-
-@pytest.mark.parametrize("row", OWN_KEYS, ids=lambda row: row[0].strip("`"))
-def test_the_table_of_our_own_keys_has_their_defaults(row: list[str]) -> None:
-    assert {row[1]} == {default_text(key) for key in KEYS[row[0].strip("`")]}
 
 
 def _tables_with_defaults() -> Iterator[tuple[str, str, str]]:
@@ -168,14 +148,6 @@ def test_every_connector_has_a_page_that_names_its_class(name: str) -> None:
     pages = [page.read_text(encoding="utf-8") for page in PAGES if page != CONFIGURATION]
     simple = name.rpartition(".")[2]
     assert any(name in text or (name.startswith("airflow_kconnect.") and simple in text) for text in pages)
-
-
-def test_keys_without_effect_are_listed_on_the_page_of_compatibility() -> None:
-    text = (REPOSITORY / "docs" / "compatibility.md").read_text(encoding="utf-8")
-    section = text.split("\n## Accepted without effect\n")[1].split("\n## ")[0]
-    common = [*worker_config_def().keys.values(), *source_config().keys.values(), *sink_config().keys.values()]
-    ignored = {key.name for key in [*common, *_plugin_keys()] if key.without_effect}
-    assert sorted(name for name in ignored if f"`{name}`" not in section) == []
 
 
 def _commands(group: TyperGroup, *names: str) -> Iterator[str]:

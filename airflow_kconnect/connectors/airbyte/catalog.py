@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -21,8 +21,8 @@ class Catalog:
     """The streams that are selected.
 
     :param document: the catalog as the source has written it.
-    :raises ConfigError: there are no streams in it, not those that are named, two that share a topic, or a hint
-        that does not fit.
+    :raises ConfigError: there are no streams in it, not those that are named, two that share a name or a topic, or a
+        hint that does not fit.
     """
 
     def __init__(self, document: Mapping[str, Any], settings: ProgramSettings) -> None:
@@ -31,6 +31,7 @@ class Catalog:
             raise ConfigError({settings.keys.catalog: ["is not a catalog of Airbyte: it has no list `streams`"]})
         found = {name_of(each): each for each in streams}
         refuse_unknown_streams(settings, found)
+        _refuse_shared_names(settings, streams)
         self.streams = {
             name: _configured(name, stream, settings) for name, stream in found.items() if settings.wants(name)
         }
@@ -63,6 +64,20 @@ def keys_of(configured: Mapping[str, Any]) -> list[str]:
     """The columns of its key; a column within another one cannot be one."""
     paths = configured.get(PRIMARY_KEY) or []
     return [path[0] for path in paths] if all(len(path) == 1 for path in paths) else []
+
+
+def _refuse_shared_names(settings: ProgramSettings, streams: Sequence[Mapping[str, Any]]) -> None:
+    """Records and states of streams that are called the same, such as `b.c` of `a` and `c` of `a.b`, would be mixed."""
+    first: dict[str, Mapping[str, Any]] = {}
+    for each in streams:
+        name = name_of(each)
+        if settings.wants(name) and first.setdefault(name, each) != each:
+            keys = settings.keys
+            text = (
+                f"`{name}` is the name of several streams of {settings.name}, with the namespace before it: leave "
+                f"them out (`!{name}`), or set `{keys.catalog}` to a catalog with one of them"
+            )
+            raise ConfigError({keys.streams: [f"{text}, and read the others by other connectors"]})
 
 
 def _configured(name: str, stream: Mapping[str, Any], settings: ProgramSettings) -> dict[str, Any]:

@@ -20,12 +20,14 @@ _NOT_PASSED = (
     *("kconnect.", "listeners", "admin.listeners", "rest.", "config.providers", "access.control.", "response.http."),
     *("config.storage.", "status.storage.", "plugin.", "connect.protocol", "worker.", "metrics.context."),
 )
-# Killed tasks are noticed soon, and no rebalance is delayed for workers that may come back.
+# Killed tasks are noticed soon, and no rebalance is delayed for workers that may come back. A producer that is closed
+# before it has sent anything of its transaction sleeps until it looks for news of the brokers, or for half a minute.
 _QUICK = {
     "session.timeout.ms": "6000",
     "heartbeat.interval.ms": "1000",
     "scheduled.rebalance.max.delay.ms": "0",
     "offset.flush.interval.ms": "1000",
+    "producer.metadata.max.age.ms": "1000",
 }
 # Java's default of 45 s keeps the next run waiting for a consumer that was killed; workers have 6 s, see above.
 _SINK_SESSION_MS = "10000"

@@ -148,6 +148,30 @@ def test_a_key_without_effect_says_so(page: str, key: str) -> None:
     assert "Without effect here: " in row
 
 
+@pytest.mark.parametrize(
+    ("page", "row"),
+    [
+        ("own", "| `kconnect.splits.max` | [sources](source.md), [sinks](sink.md) | not set | "),
+        ("own", "| `kconnect.plugin.install` | [worker](worker.md) | "),
+        ("own", "| `split.bytes` | [Files source]("),
+        ("ignored", "| `tasks.max.enforce` | [sources](source.md), [sinks](sink.md) | `true` | more tasks than"),
+        ("ignored", "| `poll.interval.ms` | [JDBC source (Confluent)]("),
+    ],
+)
+def test_keys_of_many_classes_are_one_row_that_names_them(page: str, row: str) -> None:
+    assert sum(line.startswith(row) for line in markdown(page).splitlines()) == 1
+
+
+def test_a_key_that_means_different_things_has_a_row_for_each() -> None:
+    rows = [line for line in markdown("ignored").splitlines() if line.startswith("| `batch.size` |")]
+    assert len(rows) > 1 and len({row.split(" | ")[3] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("key", ["topics", "connection.url", "batch.max.size"])
+def test_keys_of_others_that_have_an_effect_are_on_neither_page(key: str) -> None:
+    assert f"| `{key}` |" not in markdown("own") + markdown("ignored")
+
+
 def test_command_without_name_lists_plugins() -> None:
     assert _run() == (0, overview(), "")
     assert "- `org.apache.kafka.connect.json.JsonConverter`: converter" in overview()

@@ -46,6 +46,20 @@ def _event(event: str, **facts: object) -> str:
     return event_line(event, token=TOKEN, **facts)
 
 
+def test_while_spark_submit_waits_for_a_queued_job_its_run_spec_is_kept(
+    spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    extra = {"deploy-mode": "cluster", "staging": str(tmp_path / "staging")}
+    spark_default = {"conn_type": "spark", "host": "yarn", "extra": extra}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark_default))
+    monkeypatch.setattr("airflow_kconnect.hooks.services.staging.KEEP_S", 0.01)
+    kept = f"list(pathlib.Path({str(tmp_path / 'staging')!r}).glob('runs/*/waited-for'))"
+    spark.behave(f"import pathlib, time\nwhile not {kept}: time.sleep(0.01)")
+    (spec := tmp_path / "run.json").write_text("{}")
+    _hook(files=str(spec)).submit("job.py")
+    assert list((tmp_path / "staging").glob("runs/*")) == []
+
+
 @pytest.mark.parametrize(
     ("config", "master", "direct"),
     [

@@ -9,13 +9,16 @@ import asyncio
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
+from airflow.providers.common.compat.module_loading import import_string
 from airflow.providers.common.compat.sdk import AirflowTaskTimeout, TaskDeferred
 from requests.auth import HTTPBasicAuth
 
@@ -26,10 +29,12 @@ from airflow_kconnect.errors import (
     ConnectorRetriableError,
     ConnectorRunError,
 )
+from airflow_kconnect.hooks.services.staging import Staging
 from airflow_kconnect.runs.events import event_line
 from tests.support.airflow.operator_runs import REPORT, SOURCE, context, source
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.connectors.group_tasks import Store
+from tests.support.kafka import eventually
 from tests.support.spark.fake_spark import FakeSpark, printing
 from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
 
@@ -76,6 +81,22 @@ def _defer(operator: KafkaSourceOperator, context: Any) -> TaskDeferred:
     return deferred.value
 
 
+def _stage_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = json.loads(os.environ["AIRFLOW_CONN_SPARK_DEFAULT"])
+    connection["extra"]["staging"] = str(folder)
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+
+
+def _queue_for_a_day(folder: Path) -> list[Path]:
+    """What is left of run specs if they were put there a day ago, and another run begins now."""
+    specs, before = list(folder.glob("runs/*/run.json")), time.time() - 25 * 3600
+    for file in specs:
+        os.utime(file, (before, before))
+    (other := folder / "other.json").write_text("{}")
+    Staging.of(str(folder), None).put_run_spec("other", other)
+    return [file for file in specs if file.exists()]
+
+
 def _submissions(spark: FakeSpark) -> int:
     """How often spark-submit was run since it was last asked; it leaves its command line behind."""
     command = spark.folder / "command.json"
@@ -100,6 +121,7 @@ class TestDeferral:
             "job_id": APPLICATION,
             "poll_interval_s": 10,
             "deadline_epoch_s": None,
+            "mailbox": None,
         }
 
     def test_nothing_secret_is_stored(self, spark: FakeSpark, yarn: ResourceManager) -> None:
@@ -137,9 +159,7 @@ class TestDeferral:
     def test_an_error_in_the_mailbox_counts_whatever_is_said_about_the_job(
         self, spark: FakeSpark, yarn: ResourceManager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: str
     ) -> None:
-        connection = json.loads(os.environ["AIRFLOW_CONN_SPARK_DEFAULT"])
-        connection["extra"]["staging"] = str(tmp_path / "staging")
-        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+        _stage_in(tmp_path / "staging", monkeypatch)
         kwargs = _defer(_source(), _context(Store())).kwargs or {}
         error = {"error": "DataError", "message": "2 records are wrong", "exit_code": 1, "errors": None}
         ends = [event_line("report", token=kwargs["facts"]["token"], report=REPORT)]
@@ -150,6 +170,42 @@ class TestDeferral:
         event = {"status": status, "job_id": APPLICATION, "message": "has ended"}
         with pytest.raises(ConnectorConfigError, match="2 records are wrong"):
             _source().execute_complete(_context(), event, **kwargs)
+
+    def test_the_run_spec_of_a_job_that_is_queued_for_long_is_kept(
+        self, spark: FakeSpark, yarn: ResourceManager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        _stage_in(tmp_path / "staging", monkeypatch)
+        monkeypatch.setattr("airflow_kconnect.triggers.spark_job.KEEP_S", 0)
+        path, facts = _defer(_source(), _context(Store())).trigger.serialize()
+        trigger = import_string(path)(**facts | {"poll_interval_s": 0.01})
+
+        async def wait() -> None:
+            task = asyncio.ensure_future(trigger.wait())
+            while yarn.asked < 3:
+                await asyncio.sleep(0.01)
+            yarn.answer("FINISHED/SUCCEEDED")
+            await task
+
+        asyncio.run(wait())
+        assert len(_queue_for_a_day(tmp_path / "staging")) == 1
+
+    def test_it_is_kept_by_a_worker_that_waits_too(
+        self, spark: FakeSpark, yarn: ResourceManager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        _stage_in(tmp_path / "staging", monkeypatch)
+        monkeypatch.setattr("airflow_kconnect.hooks.services.staging.KEEP_S", 0.01)
+
+        def end_when_it_is_kept() -> int:
+            try:
+                eventually(lambda: len(list(tmp_path.glob("staging/runs/*/waited-for"))), 1)
+                return len(_queue_for_a_day(tmp_path / "staging"))
+            finally:
+                yarn.answer("FINISHED/SUCCEEDED")
+
+        with ThreadPoolExecutor(1) as pool:
+            kept = pool.submit(end_when_it_is_kept)
+            _source(deferrable=False).execute(_context(Store()))
+            assert kept.result() == 1
 
     def test_execution_timeout_is_the_triggers_deadline(self, spark: FakeSpark, yarn: ResourceManager) -> None:
         context = _context(Store())

@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 import time
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from airflow_kconnect.triggers.spark_job import (
 from tests.support.spark.resource_manager import APPLICATION, LOG, ResourceManager, resource_manager
 
 POLL_S = 0.01
+MAILBOX = {"folder": "/data/kconnect", "conn_id": None, "run": "1"}
 REPORT = RunReport("c", "sink", "C", "r", records={"written": 7}).as_dict()
 
 
@@ -97,6 +99,15 @@ class TestYarnApplication:
             with caplog.at_level("INFO"):
                 _event(trigger)
         assert len([line for line in caplog.messages if line.startswith(f"Job {APPLICATION} is")]) == lines
+
+    def test_a_staging_folder_that_is_unavailable_does_not_end_the_wait(
+        self, connection: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr("airflow_kconnect.triggers.spark_job.KEEP_S", 0)
+        (file := tmp_path / "file").touch()
+        with resource_manager("RUNNING", "FINISHED/SUCCEEDED") as manager:
+            connection(manager)
+            assert _event(_trigger(mailbox=MAILBOX | {"folder": str(file)}))["status"] == "succeeded"
 
     def test_reports_what_is_known_about_a_failure(self, connection: Any) -> None:
         with resource_manager("FINISHED/FAILED", diagnostics="User application exited with status 3") as manager:
@@ -226,7 +237,7 @@ class TestSerialization:
         "trigger",
         [
             YarnApplicationTrigger(conn_id="c", job_id="a", poll_interval_s=10, deadline_epoch_s=1.5),
-            DriverPodTrigger(job_id="ns:pod", poll_interval_s=20, token="t"),
+            DriverPodTrigger(job_id="ns:pod", poll_interval_s=20, token="t", mailbox=MAILBOX),
         ],
         ids=["yarn", "kubernetes"],
     )

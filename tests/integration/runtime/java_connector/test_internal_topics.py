@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +58,21 @@ def test_no_record_of_a_hosted_source_reaches_an_internal_topic(
     with pytest.raises(DataError, match=f"internal topic {topic}"):
         run_hosted(routed(java_source(), topic), **{"exactly.once.source.support": exactly_once})
     assert not {record.value for record in read_all(bootstrap, topic)}.intersection(numbered.expected())
+
+
+def test_a_run_whose_first_record_is_refused_ends_at_once(
+    numbered: Any,
+    java_source: Config,
+    run_hosted: Run,
+    hosting_worker: dict[str, str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    numbered.append(3)
+    topic = WorkerConfig.from_props(hosting_worker).config_topic
+    with pytest.raises(DataError, match=f"internal topic {topic}"):
+        run_hosted(routed(java_source(), topic))
+    refused_s = next(record.created for record in caplog.records if "uncaught" in record.getMessage())
+    assert time.time() - refused_s < 15
 
 
 @pytest.mark.exhaustive  # without `AGAINST` each run of a source shows it

@@ -185,3 +185,34 @@ def test_streams_that_would_share_a_topic_are_both_named(source: Source, tmp_pat
     props = {**source.props(), "airbyte.streams": "*", "airbyte.catalog": str(catalog)}
     with pytest.raises(ConfigError, match=r"`airbyte\.streams`: streams `x y` and `x_y` would both go to topic x_y"):
         AirbyteSourceConnector(props).check()
+
+
+def of_catalog(source: Source, tmp_path: Path, *streams: dict[str, Any]) -> AirbyteSourceConnector:
+    (catalog := tmp_path / "catalog.json").write_text(
+        json.dumps({"streams": [{"json_schema": {}} | s for s in streams]})
+    )
+    return AirbyteSourceConnector({**source.props(), **BOTH, "airbyte.catalog": str(catalog)})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"namespace": "a.b", "name": "c"},
+        {"name": "a.b.c"},
+        {"namespace": "a", "name": "b.c", "supported_sync_modes": ["incremental"]},
+    ],
+)
+def test_streams_of_one_name_are_refused(source: Source, tmp_path: Path, other: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"`airbyte\.streams`: `a\.b\.c` is the name of several streams"):
+        of_catalog(source, tmp_path, {"namespace": "a", "name": "b.c"}, other).check()
+
+
+def test_a_stream_that_a_catalog_has_twice_is_one(source: Source, tmp_path: Path) -> None:
+    connector = of_catalog(source, tmp_path, *[{"namespace": "a", "name": "b"}] * 2)
+    connector.check()
+    assert len(connector.run_warnings()) == 1
+
+
+def test_streams_of_one_name_may_be_left_out(source: Source, tmp_path: Path) -> None:
+    connector = of_catalog(source, tmp_path, {"namespace": "a", "name": "b.c"}, {"name": "a.b.c"}, {"name": "numbers"})
+    AirbyteSourceConnector({**connector.props, "airbyte.streams": "!a.b.c"}).check()

@@ -10,6 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.services.staging import Staging
+from tests.support.kafka import eventually
 
 
 @pytest.fixture
@@ -26,6 +27,11 @@ def spec(tmp_path: Path) -> Path:
 def _names(tmp_path: Path) -> list[str]:
     folder = tmp_path / "staging"
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def _age(tmp_path: Path, run: str) -> None:
+    before = time.time() - 25 * 3600
+    os.utime(tmp_path / "staging" / "runs" / run / "run.json", (before, before))
 
 
 def test_a_file_for_all_jobs_is_put_there_once(staging: Staging, spec: Path, tmp_path: Path) -> None:
@@ -72,10 +78,34 @@ def test_a_mailbox_is_cleared_without_those_of_others(staging: Staging, spec: Pa
 def test_what_a_killed_worker_has_left_is_removed_after_a_day(staging: Staging, spec: Path, tmp_path: Path) -> None:
     for run in ("old", "new"):
         staging.put_run_spec(run, spec)
-    before = time.time() - 25 * 3600
-    os.utime(tmp_path / "staging" / "runs" / "old" / "run.json", (before, before))
+    _age(tmp_path, "old")
     staging.put_run_spec("third", spec)
     assert _names(tmp_path) == ["runs/new/run.json", "runs/third/run.json"]
+
+
+def test_a_job_that_is_waited_for_has_its_run_spec_however_long_it_is_queued(
+    staging: Staging, spec: Path, tmp_path: Path
+) -> None:
+    staging.put_run_spec("queued", spec)
+    _age(tmp_path, "queued")
+    staging.keep("queued")
+    staging.put_run_spec("other", spec)
+    assert "runs/queued/run.json" in _names(tmp_path)
+    staging.clear("queued")
+    assert _names(tmp_path) == ["runs/other/run.json"]
+
+
+def test_a_mailbox_is_kept_as_long_as_a_block_takes(
+    staging: Staging, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airflow_kconnect.hooks.services.staging.KEEP_S", 0.01)
+    staging.put_run_spec("queued", spec)
+    with staging.keeping("queued"):
+        both = ["runs/queued/run.json", "runs/queued/waited-for"]
+        assert eventually(lambda: _names(tmp_path), both) == both
+    staging.clear("queued")
+    time.sleep(0.1)
+    assert _names(tmp_path) == []
 
 
 def test_no_empty_folders_are_left(staging: Staging, spec: Path, tmp_path: Path) -> None:
@@ -83,8 +113,7 @@ def test_no_empty_folders_are_left(staging: Staging, spec: Path, tmp_path: Path)
     for run in ("taken", "cleared", "left"):
         staging.put_run_spec(run, spec)
     (runs := tmp_path / "staging" / "runs").joinpath("taken", "run.json").unlink()
-    before = time.time() - 25 * 3600
-    os.utime(runs / "left" / "run.json", (before, before))
+    _age(tmp_path, "left")
     staging.clear("taken")
     staging.clear("cleared")
     staging.put_run_spec("new", spec)
