@@ -113,11 +113,11 @@ class Connector(ABC):
         """
         return None
 
-    def offered(self, until: float) -> dict[str, list[str]]:
+    def offered(self, within_s: float) -> dict[str, list[str]]:
         """Connect, and name what the external system has for keys to choose from, such as its tables: key -> values.
         Called for forms, on a connector of `connection_only`; the end of the process closes what it opens.
 
-        :param until: by `time.monotonic`: what is not found by then is left out.
+        :param within_s: seconds to look for it, once connected: what is not found by then is left out.
         :raises ConnectError: the connection fails.
         """
         self.check()

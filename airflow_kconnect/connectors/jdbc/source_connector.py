@@ -105,8 +105,8 @@ class JdbcSourceConnector(NativeSourceConnector):
     def connection_only(cls, props: Mapping[str, str]) -> dict[str, str] | None:
         return connection_only(props)
 
-    def offered(self, until: float) -> dict[str, list[str]]:
-        return self._open().offered(until)
+    def offered(self, within_s: float) -> dict[str, list[str]]:
+        return self._open().offered(within_s)
 
     def check(self) -> None:
         """Connect, and find and describe the tables."""

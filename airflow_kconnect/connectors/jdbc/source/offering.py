@@ -25,13 +25,14 @@ def connection_only(props: Mapping[str, str]) -> dict[str, str]:
     return {"name": "connection", **kept, "connection.attempts": "1", "mode": "bulk"}
 
 
-def offered(db: Database, dialect: Dialect, settings: SourceSettings, until: float) -> dict[str, list[str]]:
+def offered(db: Database, dialect: Dialect, settings: SourceSettings, within_s: float) -> dict[str, list[str]]:
     """See `Connector.offered`. Columns are those of the tables that are chosen already, else of the first ones."""
     tables = dialect.tables(db, settings.scope)[:MOST_TABLES]
     chosen = set(settings.values["table.whitelist"])
     described = [table for table in tables if {table.name, _written(table), table.text} & chosen] or tables
     times: dict[str, None] = {}
     numbers: dict[str, None] = {}
+    until = time.monotonic() + within_s
     for table in described[:_MOST_DESCRIBED]:
         if time.monotonic() > until:
             break

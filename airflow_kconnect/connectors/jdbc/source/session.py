@@ -76,9 +76,9 @@ class ReadingSession:
         """The tables. :raises ConfigError: they are not as the configuration needs them."""
         return find_sources(self._db, self._dialect, self._settings)
 
-    def offered(self, until: float) -> dict[str, list[str]]:
+    def offered(self, within_s: float) -> dict[str, list[str]]:
         """See `Connector.offered`."""
-        return offered(self._db, self._dialect, self._settings, until)
+        return offered(self._db, self._dialect, self._settings, within_s)
 
     def _find(self, split: Split) -> Source | None:
         identity = partition_identity(split.source_partition)

@@ -70,7 +70,7 @@ export function connectionHelp({ values, name }) {
   function tell({ errors, problem, choices: found, complete }) {
     const failing = Object.entries(errors);
     for (const [key, texts] of failing) form.fields.get(key)?.notice(texts.join("\n"));
-    for (const [key, values] of Object.entries(found)) form.fields.get(key)?.suggest(values);
+    for (const [key, values] of Object.entries(found)) form.suggest(key, values);
     const tables = found["table.whitelist"];
     const seen = tables ? ` It has ${plural(tables.length, "table")} to choose from.` : "";
     const outside = failing.filter(([key]) => !form.fields.has(key)).flatMap(([, texts]) => texts);

@@ -14,6 +14,7 @@ import { jsonArea, otherKeys } from "./otherkeys.js";
 export function configForm({ values, validateAt, fixed = [], onChange = () => {}, strict = true, onAnswer = () => {} }) {
   const fields = new Map();
   const groups = new Map();
+  const suggestions = new Map();
   let asked = 0;
   let found = null;
   const summary = h("span", { role: "status" });
@@ -52,6 +53,11 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
     set(key, text) {
       change(key, text);
       arrange();
+    },
+    /** Values that the system has for a key, whose field may come later, or be made again. */
+    suggest(key, values) {
+      suggestions.set(key, values);
+      fields.get(key)?.suggest(values);
     },
     revealError() {
       strict = true;
@@ -97,6 +103,7 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
       }
       if (!fields.has(definition.name)) {
         const field = fieldOf(definition, form, { fixed: fixed.includes(definition.name), set: change });
+        field.suggest(suggestions.get(definition.name) ?? []);
         fields.set(definition.name, field);
         groupOf(groupName(definition, form)).add(field);
       }

@@ -225,3 +225,32 @@ def test_tables_and_columns_of_the_database_are_offered(connecting: ConnectorsPa
     assert connecting.field("timestamp.column.name").get_attribute("value") == "at"
     connecting.screenshot("connectors-new-offered")
     assert connecting.accessibility() == []
+
+
+HOLD_VALIDATIONS = """
+    const fetched = window.fetch;
+    const released = new Promise((release) => (window.release = release));
+    window.fetch = async (url, ...rest) => {
+        if (String(url).includes("/validate")) await released;
+        return fetched(url, ...rest);
+    };
+"""
+
+
+def test_columns_are_offered_also_if_the_form_learns_of_their_setting_afterwards(
+    connecting: ConnectorsPage, tmp_path: Path
+) -> None:
+    """On a slow server a connection may be tested before the last change is validated."""
+    db = SqliteDatabase.create(tmp_path)
+    db.execute("create table orders (id integer primary key, at timestamp)")
+    connecting.open(f"#/new/{JDBC}")
+    connecting.fill(connecting.field("name"), "orders")
+    connecting.fill(connecting.field("connection.url"), db.url)
+    connecting.button("Test the connection")
+    connecting.script(HOLD_VALIDATIONS)
+    Select(connecting.field("mode")).select_by_value("timestamp")
+    try_connection(connecting)
+    connecting.see("It has 1 table to choose from", patience_s=PATIENCE_S)
+    connecting.script("window.release()")
+    Select(connecting.find("[aria-label='Add to timestamp.column.name']")).select_by_value("at")
+    assert connecting.field("timestamp.column.name").get_attribute("value") == "at"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connectors.jdbc.source import offering
+from airflow_kconnect.connectors.jdbc.driver.gateway import connect
+from airflow_kconnect.connectors.jdbc.source import offering, session
+from airflow_kconnect.runtime import checking
 from airflow_kconnect.runtime.checking import checked
 from tests.integration.connectors.jdbc.conftest import CONFLUENT, SourceConfig
 from tests.support.databases.postgres import PostgresDatabase
@@ -92,6 +95,21 @@ def test_what_a_run_would_refuse_is_refused_before_anything_connects(
     answer = of_connection(shop, **more)
     assert list(answer["errors"]) == [key]
     assert answer["choices"] == {}
+
+
+def test_time_to_look_for_columns_is_counted_from_the_connection_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*arguments: Any) -> Any:
+        time.sleep(2.5)
+        return connect(*arguments)
+
+    monkeypatch.setattr(session, "connect", slow)
+    monkeypatch.setattr(checking, "_LOOKING_S", 2.0)
+    db = SqliteDatabase.create(tmp_path)
+    db.execute("create table orders (id integer primary key, at timestamp)")
+    answer = checked({"connector.class": CONFLUENT, **db.config}, WORKER, None)
+    assert answer["choices"]["timestamp.column.name"] == ["at"]
 
 
 def test_tables_of_a_database_without_schemas(tmp_path: Path) -> None:
