@@ -262,7 +262,7 @@ def _unexpected(error: Exception) -> str:
 def _check_group(inspection: Inspection) -> None:
     """A sink that joined the worker's group would be removed from it again and again.
 
-    Into a transaction librdkafka takes offsets only of a group that is printable ASCII, and says that any other "is not safe".
+    Into a transaction librdkafka takes offsets only of a group that is printable ASCII; others it calls not "safe".
     """
     worker_group = inspection.worker.group_id
     key = "consumer.override.group.id"
@@ -276,8 +276,8 @@ def _check_group(inspection: Inspection) -> None:
     used = f"connect-{name}" if group is None else group
     if not (used.isascii() and used.isprintable()):
         cure = "rename the connector, or set `consumer.override.group.id`" if group is None else "choose another one"
-        text = f"Kafka's client commits offsets in transactions only of groups that are printable ASCII, and not of {used!r}"
-        inspection.add("name" if group is None else key, f"{text}: {cure}")
+        text = f"Consumer group {used} is not printable ASCII, and librdkafka commits no other in transactions: {cure}"
+        inspection.add("name" if group is None else key, text)
 
 
 def _warn_of_skipping(inspection: Inspection) -> None:

@@ -153,7 +153,8 @@ def test_every_connector_has_a_page_that_names_its_class(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted({re.split(r"[.$]", name.removesuffix("$Key").removesuffix("$Value"))[-1] for name in TRANSFORMATIONS})
+    "name",
+    sorted({re.split(r"[.$]", name.removesuffix("$Key").removesuffix("$Value"))[-1] for name in TRANSFORMATIONS}),
 )
 def test_every_transformation_has_a_row_and_a_section_in_the_guide(name: str) -> None:
     guide = (REPOSITORY / "docs" / "guides" / "transformations.md").read_text(encoding="utf-8")
