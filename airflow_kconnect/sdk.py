@@ -137,6 +137,7 @@ from airflow_kconnect.transforms.base import (
     with_exception_column,
 )
 from airflow_kconnect.transforms.expressions.fields import member, rows_by_shape, with_member, without_members
+from airflow_kconnect.transforms.expressions.schemaless import bound
 from airflow_kconnect.worker_config.keys import WorkerConfig
 
 __all__ = [
@@ -248,6 +249,7 @@ __all__ = [
     "Width",
     "WorkerConfig",
     "all_of",
+    "bound",
     "converter_config",
     "decimal_schema",
     "decode_as_one_shape",

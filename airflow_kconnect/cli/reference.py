@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from airflow_kconnect.cli.errors import errors_in_one_line
-from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
+from airflow_kconnect.connect.config import ConfigDef, ConfigKey, Type, java_text
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.plugins import registry as plugins
 from airflow_kconnect.validation.connector_keys import KCONNECT, sink_config, source_config
@@ -318,8 +318,18 @@ def _table(keys: Iterable[ConfigKey]) -> str:
 
 
 def _row(key: ConfigKey) -> str:
-    cells = (f"`{key.name}`", key.type.value.lower(), default_text(key), key.importance.value.lower(), key.described)
+    said = f"{key.described} {_choices_text(key)}".strip()
+    cells = (f"`{key.name}`", key.type.value.lower(), default_text(key), key.importance.value.lower(), said)
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
+
+
+def _choices_text(key: ConfigKey) -> str:
+    """The values that a key can have, unless its text names them all; a class by its full name alone."""
+    choices = [each for each in key.choices if not any(other.endswith(f".{each}") for other in key.choices)]
+    said = all(re.search(rf"\b{re.escape(each)}\b", key.documentation) for each in choices)
+    if said or len(choices) == 1 or key.type is Type.BOOLEAN:
+        return ""
+    return f"{'Of' if key.type is Type.LIST else 'One of'} {', '.join(f'`{each}`' for each in choices)}."
 
 
 def default_text(key: ConfigKey) -> str:

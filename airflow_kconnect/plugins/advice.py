@@ -68,6 +68,8 @@ def advice(name: str, known: Collection[str], elsewhere: str | None = None) -> s
         return f" {install}." + (f" Without Java: {instead}." if instead else "")
     if similar := closest(name, known):
         return f" Did you mean {' or '.join(similar)}?"
+    if name.startswith("airflow_kconnect."):
+        return " This version of airflow_kconnect has no such class, or its entry point is not installed."
     if not _LOOKS_JAVA.fullmatch(name):
         return ""
     if _OTHER_KINDS.search(name):

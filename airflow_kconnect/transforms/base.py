@@ -141,7 +141,8 @@ class Change:
 
     :param shape: the new shape; None if neither schema nor value is left.
     :param column: the new data, in a column of the shape's `spark_type`. In a schemaless shape null is "no value".
-    :param error: STRING, why a record cannot be changed, null if there is no error; see `with_exception` for its class.
+    :param error: STRING, why a record cannot be changed, null if there is no error. Its class is
+        DataException, unless `with_exception` (`connect/error_cells.py`) names another one.
     """
 
     shape: Shape | None

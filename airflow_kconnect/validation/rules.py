@@ -260,7 +260,10 @@ def _unexpected(error: Exception) -> str:
 
 
 def _check_group(inspection: Inspection) -> None:
-    """A sink that joined the worker's group would be removed from it again and again."""
+    """A sink that joined the worker's group would be removed from it again and again.
+
+    Into a transaction librdkafka takes offsets only of a group that is printable ASCII; others it calls not "safe".
+    """
     worker_group = inspection.worker.group_id
     key = "consumer.override.group.id"
     group, name = inspection.props.get(key), inspection.props.get("name")
@@ -270,6 +273,11 @@ def _check_group(inspection: Inspection) -> None:
             inspection.add(key, f"Consumer group {group} {conflict}")
     elif f"connect-{name}" == worker_group:
         inspection.add("name", f"Consumer group for sink connector named {name} {conflict}")
+    used = f"connect-{name}" if group is None else group
+    if not (used.isascii() and used.isprintable()):
+        cure = "rename the connector, or set `consumer.override.group.id`" if group is None else "choose another one"
+        text = f"Consumer group {used} is not printable ASCII, and librdkafka commits no other in transactions: {cure}"
+        inspection.add("name" if group is None else key, text)
 
 
 def _warn_of_skipping(inspection: Inspection) -> None:

@@ -17,6 +17,7 @@ from airflow_kconnect import topic_asset
 from tests.support import unique
 from tests.support.airflow.dags import add_dag, report_of
 from tests.support.airflow.versions import needs_airflow_3_3
+from tests.support.spark.jobs import command_of
 
 _DAG = """
 import json, os
@@ -83,8 +84,8 @@ def kill_job(blocked: Path) -> threading.Thread:
         while not blocked.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         for process in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):  # also of one that has just ended
-                if "connector_job.py" in " ".join(process.cmdline()):
+            if "connector_job.py" in command_of(process):
+                with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
         blocked.unlink(missing_ok=True)
 

@@ -25,6 +25,7 @@ PAGES = [
     *sorted((REPOSITORY / "docs" / "connectors").glob("*.md")),
     REPOSITORY / "docs" / "guides" / "singer-and-airbyte.md",
 ]
+TRANSFORMATIONS = plugins.registry().names(plugins.TRANSFORMS)
 # Settings of clients, of which librdkafka has more than are known here.
 _CLIENT_KEY = re.compile(
     r"((producer|consumer|admin)\.(override\.)?|security\.|sasl\.|ssl\.|config\.providers).*"
@@ -78,7 +79,8 @@ def _is_known(key: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_key_that_a_page_names_exists(page: Path) -> None:
     named = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
-    assert [key for key in named if _looks_like_a_key(key) and not _is_known(key) and key not in _NO_KEYS] == []
+    unknown = [key for key in named if _looks_like_a_key(key) and not _is_known(key) and key not in _NO_KEYS]
+    assert unknown == [], "write what is below a prefix without it, and what is not a key into _NO_KEYS"
 
 
 def _tables_with_defaults() -> Iterator[tuple[str, str, str]]:
@@ -148,6 +150,15 @@ def test_every_connector_has_a_page_that_names_its_class(name: str) -> None:
     pages = [page.read_text(encoding="utf-8") for page in PAGES if page != CONFIGURATION]
     simple = name.rpartition(".")[2]
     assert any(name in text or (name.startswith("airflow_kconnect.") and simple in text) for text in pages)
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted({re.split(r"[.$]", name.removesuffix("$Key").removesuffix("$Value"))[-1] for name in TRANSFORMATIONS}),
+)
+def test_every_transformation_has_a_row_and_a_section_in_the_guide(name: str) -> None:
+    guide = (REPOSITORY / "docs" / "guides" / "transformations.md").read_text(encoding="utf-8")
+    assert f"| [{name}](#{name.lower()}) |" in guide and f"\n## {name}\n" in guide
 
 
 def _commands(group: TyperGroup, *names: str) -> Iterator[str]:

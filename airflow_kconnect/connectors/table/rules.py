@@ -53,7 +53,7 @@ def rule_warnings(props: Mapping[str, str]) -> list[str]:
         return []
     return [
         f"`table.format` {table_format}: records are written at least once. A run that is repeated after a failure may"
-        f" write some of them again; {' and '.join(FORMATS)} are written exactly once"
+        f" write some of them again; {', '.join(FORMATS)} are written exactly once"
     ]
 
 

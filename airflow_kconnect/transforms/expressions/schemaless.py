@@ -92,7 +92,10 @@ def members(variant: Column) -> Column:
 
 
 def with_members(variant: Column, new: Mapping[str, Column]) -> Column:
-    """A VARIANT object with members added or replaced, null for anything else; nulls among them become JSON nulls."""
+    """A VARIANT object with members added or replaced, null for anything else.
+
+    :param new: nulls among them become JSON nulls, also of members that the object does not have, as in Connect.
+    """
     from pyspark.sql import functions as F
 
     added = F.create_map(*(part for name, column in new.items() for part in (F.lit(name), column)))

@@ -41,7 +41,12 @@ class Orders:
         self.dag.write(failpoint=f"after-reading-offsets:block:{self._blocked}")
 
     def wait_until_live_run_is_at_work(self) -> None:
-        wait_for(self._blocked.exists, "the live run did not come to its block", self.airflow)
+        def at_work() -> bool:
+            for run in self.dag.runs("scheduled"):
+                assert run["state"] not in ("success", "failed"), self.dag.log(run)
+            return self._blocked.exists()
+
+        wait_for(at_work, "the live run did not come to its block", self.airflow)
 
     def wait_until_no_backfill_is_active(self) -> None:
         """Wait, since a DAG can have only one at a time."""

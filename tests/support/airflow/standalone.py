@@ -268,6 +268,11 @@ class ConnectorDag:
         report: dict[str, Any] = json.loads(value) if isinstance(value, str) else value
         return report
 
+    def log(self, run: Mapping[str, Any]) -> str:
+        """What the first try of a run's task has written."""
+        answer = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}/logs/1?full_content=true")
+        return "\n".join(map(str, answer["content"]))
+
     @property
     def _path(self) -> str:
         return f"/api/v2/dags/{self.dag_id}"
@@ -280,5 +285,5 @@ def wait_for(condition: Callable[[], bool], complaint: str, airflow: StandaloneA
     """Return when a condition holds. :raises AssertionError: after the timeout, with Airflow's output."""
     deadline = time.monotonic() + timeout_s
     while not condition():
-        assert time.monotonic() < deadline, f"{complaint}\n{airflow.text()[-5000:]}"
+        assert time.monotonic() < deadline, f"{complaint}\n{airflow.text()[-20_000:]}"
         time.sleep(0.5)

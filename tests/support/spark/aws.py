@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from airflow.providers.amazon.aws.hooks.base_aws import AwsGenericHook
 from airflow.sdk import Connection
+from botocore.loaders import JSONFileLoader, Loader
 
 from airflow_kconnect.hooks.services.base import ServiceJob, SparkService
 from airflow_kconnect.hooks.services.registry import open_service
 from tests.support.http_server import Answer, HttpServer, Request, http_server
 from tests.support.spark.services import JobRunner
 from tests.support.stores import Store
+
+_read_model = functools.cache(JSONFileLoader().load_file)
+
+
+class _KeptModels(JSONFileLoader):  # type: ignore[misc]
+    """Each client of the provider's hook would read botocore's model of its service once more."""
+
+    def load_file(self, file_path: str) -> Any:
+        return _read_model(file_path)
+
+
+Loader.FILE_LOADER_CLASS = _KeptModels
+# A client would also look three times through all frames of pytest for the operator that it works for.
+AwsGenericHook._find_operator_class_name = staticmethod(lambda _name: None)  # type: ignore[assignment]
+AwsGenericHook._find_executor_class_name = staticmethod(lambda: None)  # type: ignore[method-assign]
 
 ROLE = "arn:aws:iam::123456789012:role/job"
 

@@ -50,7 +50,8 @@ def lakes_conf(warehouse: Path, *, small: bool = True) -> dict[str, str]:
     except ConfigError:
         return {}
     java = find_java()
-    jars = [jar for need in needs for jar in sorted(resolve(need.coordinates, java=java).glob("*.jar"))]
+    folders = [resolve(need.coordinates, java=java) for need in needs if need.coordinates]
+    jars = [jar for folder in folders for jar in sorted(folder.glob("*.jar"))]
     return {
         "spark.jars": ",".join(map(str, jars)),
         "spark.sql.extensions": ",".join(extension for need in needs for extension in need.extensions),

@@ -39,6 +39,7 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ("io.confluent.connect.transforms.MessageTimestampRouter", "airflow_kconnect.transforms.SQL"),
         ("com.acme.connect.SpecialConnector", "No Java plug-in below `plugin.path` has it"),
         ("com.acme.connect.transforms.Mask$Value", "run only with a Java connector"),
+        ("airflow_kconnect.transforms.Mask$Value", "This version of airflow_kconnect has no such class"),
     ],
 )
 def test_well_known_classes_get_a_sentence_of_what_to_do(name: str, says: str) -> None:

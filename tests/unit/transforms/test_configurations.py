@@ -1,4 +1,4 @@
-"""Configurations of the transformations and predicates of Kafka Connect: errors, defaults, which columns they read."""
+"""Configurations of transformations and predicates: errors, defaults, which columns they read."""
 
 from __future__ import annotations
 

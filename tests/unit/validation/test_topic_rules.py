@@ -92,6 +92,16 @@ class TestSink:
             "consumer.override.group.id": ["Consumer group kconnect conflicts with Connect worker group kconnect"]
         }
 
+    @pytest.mark.parametrize(
+        ("config", "key"),
+        [({"name": "straße"}, "name"), ({"consumer.override.group.id": "lager\u00e4"}, "consumer.override.group.id")],
+    )
+    def test_a_group_that_librdkafka_does_not_take_into_transactions(self, config: dict[str, str], key: str) -> None:
+        assert [*errors_of({**SINK, **config})] == [key]
+
+    def test_a_connector_with_any_name_can_have_another_group(self) -> None:
+        assert validate_connector({**SINK, "name": "straße", "consumer.override.group.id": "strasse"})
+
     def test_overridden_group_avoids_the_conflict(self) -> None:
         config = {**SINK, "consumer.override.group.id": "mine"}
         assert validate_connector(config, worker=worker(group_id="connect-k"))

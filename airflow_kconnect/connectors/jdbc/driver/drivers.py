@@ -37,6 +37,8 @@ CLASS = "kconnect.jdbc.driver.class"
 PATH = "kconnect.jdbc.driver.path"
 ALLOWED = "kconnect.jdbc.drivers.allowed"
 """The worker's key for drivers that connectors may supply."""
+DERBY_LOG = "derby.stream.error.file"
+"""Java's property for the log of Derby, which would be `derby.log` where the job runs; its errors are the job's."""
 
 _COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 PROPERTY_PREFIX = "connection."

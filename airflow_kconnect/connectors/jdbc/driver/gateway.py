@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from airflow_kconnect.connectors.jdbc.driver.class_path import (
     find_class,
     new_instance,
 )
-from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, driver_jars, driver_of
+from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, DERBY_LOG, driver_jars, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 
 
@@ -31,6 +32,9 @@ def connect(url: JdbcUrl, properties: Mapping[str, str], props: Mapping[str, Any
     info = gateway.jvm.java.util.Properties()
     for name, text in properties.items():
         info.setProperty(name, text)
+    system = gateway.jvm.java.lang.System
+    if system.getProperty(DERBY_LOG) is None:
+        system.setProperty(DERBY_LOG, os.devnull)
     class_name = driver_of(url, props).class_name
     connection = new_instance(gateway, _driver_class(gateway.jvm, url, props)).connect(url.text, info)
     if connection is None:

@@ -7,6 +7,7 @@ loader of its own, as another connector in a process that Spark uses again may b
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES, PATH
+from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES, DERBY_LOG, PATH
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
 
@@ -23,6 +24,7 @@ _OPTIONS = (
     # Signals are Python's.
     "-Xrs",
     *("-Duser.timezone=UTC", "-Duser.language=en", "-Djava.awt.headless=true"),
+    f"-D{DERBY_LOG}={os.devnull}",
 )
 _LIBRARY = Path("lib", "server", "libjvm.so")
 _starting = threading.Lock()

@@ -104,8 +104,8 @@ class Table(ABC):
     def append(self, plan: SinkPlan, rows: DataFrame, count: RowCount | None = None) -> None:
         """Write rows that have its columns. `staged` says whether readers can see them.
 
-        :param count: of them.
-        :raises DataError: what it says that it has taken is another number.
+        :param count: of them, as the writer counts them.
+        :raises DataError: it has taken another number: by what the format says, or by what is in its files.
         """
 
     @abstractmethod

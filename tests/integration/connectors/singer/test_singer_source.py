@@ -16,6 +16,7 @@ import pytest
 from tests.support import kill_points
 from tests.support.connectors.runs import Runs
 from tests.support.connectors.taps import Tap
+from tests.support.spark.jobs import command_of
 
 
 class TapRuns(Runs):
@@ -65,7 +66,7 @@ def test_a_killed_run_leaves_neither_the_tap_nor_its_files(runs: TapRuns) -> Non
     deadline = time.monotonic() + 60
     while not seen.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
-    taps = [each for each in job.tree() if str(runs.tap.command) in " ".join(each.cmdline())]
+    taps = [each for each in job.tree() if str(runs.tap.command) in command_of(each)]
     for each in job.tree():
         if each not in taps:
             each.kill()

@@ -31,6 +31,7 @@ from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.support.connect.java_plugins import DEBEZIUM, write_jar
 from tests.support.connect.rough import rough_plugin
 from tests.support.kafka import eventually
+from tests.support.spark.jobs import command_of
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 ROUGH = "kconnect.rough.RoughSource"
@@ -92,7 +93,7 @@ class WriterOf(Everything):
 def jvms() -> set[int]:
     """Ids of the JVMs that this process has started for plug-ins."""
     children = psutil.Process(os.getpid()).children()
-    return {child.pid for child in children if "py4j.GatewayServer" in child.cmdline()}
+    return {child.pid for child in children if "py4j.GatewayServer" in command_of(child)}
 
 
 def validated(worker: dict[str, str], config: dict[str, str]) -> dict[str, list[str]]:

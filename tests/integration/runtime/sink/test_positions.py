@@ -141,6 +141,16 @@ class TestLatest:
         assert lines(config) == ["added"]
 
 
+def test_a_connector_with_any_name_resumes_in_a_group_that_librdkafka_takes(
+    topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run
+) -> None:
+    config = sink(topic(), name=unique("straße"), **{"consumer.override.group.id": unique("strasse")})
+    for value in ("one", "two"):
+        produce(bootstrap, config["topics"], [value])
+        run_here(config)
+    assert lines(config) == ["one", "two"]
+
+
 class TestLostOffsets:
     def test_a_group_that_is_gone_doubles_nothing(
         self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run

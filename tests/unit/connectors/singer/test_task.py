@@ -25,6 +25,7 @@ from airflow_kconnect.java_text.json import partition_identity
 from tests.support.connectors import tasks
 from tests.support.connectors.taps import Tap
 from tests.support.connectors.tasks import polls
+from tests.support.spark.jobs import command_of
 
 PARTITION = {"tap": "tap-numbers"}
 
@@ -50,7 +51,7 @@ def numbers(records: list[SourceRecord]) -> list[int]:
 def running(tap: Tap) -> list[psutil.Process]:
     """The processes of the tap, and its leash."""
     children = psutil.Process().children(recursive=True)
-    return [each for each in children if str(tap.command) in " ".join(each.cmdline())]
+    return [each for each in children if str(tap.command) in command_of(each)]
 
 
 def states(records: list[SourceRecord]) -> dict[int, str]:

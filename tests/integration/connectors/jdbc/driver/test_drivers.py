@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -56,6 +58,23 @@ def test_derby_needs_no_download(spark: SparkSession, tmp_path: Path) -> None:
     connection = opened(JdbcUrl.parse(f"jdbc:derby:{tmp_path / 'derby'};create=true"))
     assert connection.row("values 1") == ("1",)
     connection.close()
+
+
+@pytest.mark.parametrize("where", ["spark", "python"])
+def test_derby_leaves_no_log_where_the_job_runs(where: str, tmp_path: Path) -> None:
+    """In Spark's JVM, where sources read; in that of a Python process, where sinks write."""
+    opens = {
+        "spark": "from airflow_kconnect.connectors.jdbc.driver.gateway import connect; connect(url, {}, {})",
+        "python": "from airflow_kconnect.connectors.jdbc.driver.jvm import new_driver;"
+        " new_driver('org.apache.derby.iapi.jdbc.AutoloadedDriver', ()).connect(url.text, None)",
+    }
+    code = f"""
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+url = JdbcUrl.parse("jdbc:derby:memory:shop;create=true")
+{opens[where]}
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=120)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_class_that_is_not_a_driver_is_refused_before_its_code_runs(spark: SparkSession) -> None:
