@@ -41,6 +41,8 @@ class DerbyTarget(PlainTarget):
 class HsqldbTarget(PlainTarget):
     """HSQLDB 2.7."""
 
+    # It has one catalog.
+    max_parts = 2
     # Texts are dates of its calendar, which is the Julian one before 1582, objects of java.time others then.
     moments_are_texts = True
     small_numbers_are_texts = True

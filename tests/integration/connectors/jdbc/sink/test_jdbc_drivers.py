@@ -186,9 +186,12 @@ class TestHsqldb:
 
     def test_tables_of_other_schemas(self, sink: Any, db: JdbcDatabase, name: str) -> None:
         db.execute(f'CREATE SCHEMA "s_{name}"')
-        sink(**{**UPSERT, "table.name.format": f"s_{name}.{name}"}).run(row(1, "a"))
-        sink(**{**UPSERT, "table.name.format": f"PUBLIC.s_{name}.{name}"}).run(row(1, "b"), first=1)
+        to = sink(**{**UPSERT, "table.name.format": f"s_{name}.{name}"})
+        to.run(row(1, "a"))
+        to.run(row(1, "b"), first=1)
         assert db.execute(f'SELECT * FROM "s_{name}"."{name}"') == [(1, "b")]
+        with pytest.raises(DataError, match=r"allows 2: set `table\.name\.format`"):
+            sink(**{**UPSERT, "table.name.format": f"PUBLIC.s_{name}.{name}"}).run(row(1, "c"), first=2)
 
     def test_of_two_sessions_that_wait_for_each_other_one_is_told_to_try_again(
         self, sink: Any, db: JdbcDatabase, name: str
