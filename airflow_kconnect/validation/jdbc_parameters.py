@@ -33,12 +33,16 @@ _REFUSED = {
         *("startmaster", "startslave", "stopslave", "failover", "slavehost", "slaveport", "createfrom", "restorefrom"),
         *("rollforwardrecoveryfrom", "logdevice"),
     ),
+    "HSQLDB": (
+        *("crypt_provider", "hsqldb.method_class_names", "hsqldb.temp_directory", "sql.live_object"),
+        "textdb.allow_full_path",
+    ),
     "Db2": (
         *("clientrerouteserverlistjndiname", "clientrerouteserverlistjndicontext", "tracefile", "tracedirectory"),
         "pdqproperties",
     ),
     "others": (
-        *("tns_admin", "inifile", "initfile", "session_init_sql_file", "model", "crypt_provider"),
+        *("tns_admin", "inifile", "initfile", "session_init_sql_file", "model"),
         *("krbjaasfile", "logpath", "logdir"),
     ),
 }

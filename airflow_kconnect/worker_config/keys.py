@@ -314,10 +314,10 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         [],
         Importance.MEDIUM,
         "Which JDBC drivers connectors may bring along with `kconnect.jdbc.driver.coordinates` and "
-        "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB, SQLite, DuckDB and H2: Maven "
-        "coordinates (`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. "
-        "A driver is code that runs in the job. Drivers in Spark's own jars need no entry. So are H2, HSQLDB and Derby "
-        "databases that run within the job, since their SQL and their files can call Java code: `jdbc:h2`, "
+        "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB, SQLite, DuckDB, H2 and HSQLDB: "
+        "Maven coordinates (`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` "
+        "for any. A driver is code that runs in the job. Drivers in Spark's own jars need no entry. So are H2, HSQLDB "
+        "and Derby databases that run within the job, since their SQL and their files can call Java code: `jdbc:h2`, "
         "`jdbc:hsqldb` and `jdbc:derby` allow those. Databases of servers need no entry.",
         validator=LambdaValidator(_bad_drivers),
     ).define(

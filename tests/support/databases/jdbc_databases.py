@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConn
 from airflow_kconnect.connectors.jdbc.driver import jvm
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_jars, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.local.ports import free_port
 from tests.support import unique
 from tests.support.databases.servers import Database
 
@@ -63,7 +64,29 @@ class DerbyDatabase(JdbcDatabase):
         return created
 
 
-def _class(name: str) -> Any:
+@dataclass(frozen=True)
+class HsqldbDatabase(JdbcDatabase):
+    """An HSQLDB database with a server of its own, for other processes."""
+
+    @classmethod
+    def create(cls, folder: Path, parameters: str = "") -> HsqldbDatabase:
+        name, port = unique("hsqldb"), free_port()
+        created = cls(f"jdbc:hsqldb:hsql://127.0.0.1:{port}/{name}", f"jdbc:hsqldb:mem:{name}{parameters}")
+        created.connect().close()
+        server = _class(_driver(created.name).getClass().getClassLoader().loadClass("org.hsqldb.server.Server"))()
+        for writer in (server.setLogWriter, server.setErrWriter):
+            writer(None)
+        server.setSilent(True)
+        server.setDaemon(True)
+        server.setAddress("127.0.0.1")
+        server.setPort(port)
+        server.setDatabaseName(0, name)
+        server.setDatabasePath(0, f"mem:{name}")
+        server.start()
+        return created
+
+
+def _class(name: Any) -> Any:
     from jpype import JClass
 
     return JClass(name)
@@ -101,7 +124,8 @@ _BY_TYPE: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("DECIMAL", "NUMERIC"), Decimal),
     "BOOLEAN": lambda text: text.lower() == "true",
     "DATE": datetime.date.fromisoformat,
-    "TIME": datetime.time.fromisoformat,
+    # HSQLDB's hours have one digit.
+    "TIME": lambda text: datetime.time.fromisoformat(text if text[1] != ":" else f"0{text}"),
     "TIMESTAMP": datetime.datetime.fromisoformat,
 }
 
@@ -109,7 +133,7 @@ _BY_TYPE: dict[str, Callable[[str], Any]] = {
 def _value(result: Any, number: int) -> Any:
     """As Python's other drivers have it."""
     kind = str(result.getMetaData().getColumnTypeName(number)).partition("(")[0]
-    if kind in ("BLOB", "BINARY VARYING"):
+    if kind in ("BLOB", "BINARY VARYING", "VARBINARY"):
         data = result.getBytes(number)
         return None if data is None else bytes(data)
     text = result.getString(number)

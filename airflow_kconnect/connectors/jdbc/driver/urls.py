@@ -32,7 +32,7 @@ class JdbcUrl:
     :param subprotocol: lower case: `postgresql`, `mysql`, `mariadb`, `sqlite`, `derby`, `oracle`, `sqlserver`, ...
     :param host: the first of several; None if the URL has none.
     :param port: None if the URL leaves it to the driver.
-    :param database: name of the database, or the path of its file (SQLite, Derby, H2).
+    :param database: name of the database, or the path of its file (SQLite, Derby, H2, HSQLDB).
     :param params: the URL's parameters, decoded, names as written.
     """
 

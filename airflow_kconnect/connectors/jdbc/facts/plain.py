@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from airflow_kconnect.connectors.jdbc.facts.entry import PLAIN, Database, Lineage, names
-from airflow_kconnect.connectors.jdbc.facts.errors.plain import of_derby, of_h2, of_oracle, of_sql_server
+from airflow_kconnect.connectors.jdbc.facts.errors.plain import (
+    of_derby,
+    of_h2,
+    of_hsqldb,
+    of_oracle,
+    of_sql_server,
+)
 
 _DERBY_PARAMETERS = """
     bootPassword collation create databaseName dataEncryption encryptionAlgorithm encryptionKey
@@ -17,6 +23,18 @@ _H2_PARAMETERS = """
     ignore_unknown_settings lazy_query_execution lock_timeout mode mv_store non_keywords old_information_schema
     page_size query_cache_size query_timeout retention_time schema schema_search_path throttle timezone
     user variable_binary write_delay zero_based_enums
+"""
+
+# A server looks at the first line alone; the others are for databases that run within the job.
+_HSQLDB_PARAMETERS = """
+    allow_empty_batch check_props close_result default_schema get_column_name loginTimeout memory_lobs tls_wrapper user
+    create crypt_iv crypt_key crypt_lobs crypt_type files_readonly hsqldb.cache_rows hsqldb.cache_size
+    hsqldb.default_table_type hsqldb.lock_file hsqldb.log_data hsqldb.log_size hsqldb.result_max_memory_rows hsqldb.tx
+    hsqldb.tx_level hsqldb.write_delay hsqldb.write_delay_millis ifexists readonly sql.avg_scale sql.char_literal
+    sql.concat_nulls sql.convert_trunc sql.default_collation sql.double_nan sql.enforce_names sql.enforce_refs
+    sql.enforce_size sql.enforce_types sql.ignore_case sql.longvar_is_lob sql.nulls_first
+    sql.nulls_order sql.pad_space sql.regular_names sql.restrict_exec sql.syntax_db2 sql.syntax_mss sql.syntax_mys
+    sql.syntax_ora sql.syntax_pgs sql.unique_nulls
 """
 
 _TARGETS = f"{PLAIN}dialects:"
@@ -48,6 +66,11 @@ HSQLDB = Database(
     example="jdbc:hsqldb:hsql://host/database",
     in_files=True,
     servers="(hsqls?|https?)://",
+    parameters=names(_HSQLDB_PARAMETERS),
+    driver_class="org.hsqldb.jdbc.JDBCDriver",
+    coordinates=("org.hsqldb:hsqldb:2.7.4",),
+    condition=of_hsqldb,
+    reader="airflow_kconnect.connectors.jdbc.databases.hsqldb.reading:Hsqldb",
     writer=f"{_TARGETS}HsqldbTarget",
 )
 ORACLE = Database(

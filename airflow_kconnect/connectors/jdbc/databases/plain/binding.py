@@ -11,16 +11,24 @@ Bind = Callable[[Any, int, Any], None]
 """Sets a parameter of a `java.sql.PreparedStatement`, by its number from 1 on."""
 
 _REAL = ("FLOAT32", "FLOAT64")
+_NUMBERS = ("INT8", "INT16", "INT32", "INT64", *_REAL, DECIMAL)
 _MOMENTS = {DATE: "LocalDate", TIME: "LocalTime", TIMESTAMP: "LocalDateTime"}
 
 
-def binder(kind: str, null: int, *, moments_are_texts: bool) -> Bind:
+# java.sql.Types
+_TINYINT, _SMALLINT = -6, 5
+
+
+def binder(kind: str, null: int, *, moments_are_texts: bool, small_numbers_are_texts: bool = False) -> Bind:
     """What sets parameters of a kind, see `kind_of`, as `driver_value` renders them.
 
     :param null: type of nulls, of `java.sql.Types`: the column's own, as some databases take no others.
     :param moments_are_texts: the driver does not know the types of `java.time`, but the database reads texts.
+    :param small_numbers_are_texts: the same for numbers in columns of one or two bytes.
     """
     set_given = _setter(kind, moments_are_texts)
+    if small_numbers_are_texts and null in (_TINYINT, _SMALLINT) and kind in _NUMBERS:
+        set_given = _number_text
 
     def bind(statement: Any, number: int, value: Any) -> None:
         if value is None:
@@ -58,6 +66,10 @@ def _decimal(statement: Any, number: int, value: str) -> None:
     from jpype import JClass
 
     statement.setBigDecimal(number, JClass("java.math.BigDecimal")(value))
+
+
+def _number_text(statement: Any, number: int, value: Any) -> None:
+    statement.setString(number, str(value))
 
 
 def _moment_text(statement: Any, number: int, value: str) -> None:

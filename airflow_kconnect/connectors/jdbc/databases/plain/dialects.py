@@ -39,8 +39,15 @@ class DerbyTarget(PlainTarget):
 
 
 class HsqldbTarget(PlainTarget):
-    """HSQLDB 2."""
+    """HSQLDB 2.7."""
 
+    # It has one catalog.
+    max_parts = 2
+    # Texts are dates of its calendar, which is the Julian one before 1582, objects of java.time others then.
+    moments_are_texts = True
+    small_numbers_are_texts = True
+    # Its indices have no limit; a LONGVARCHAR can be a CLOB there, which is no key.
+    key_text = "VARCHAR(32768)"
     types = {
         **PlainTarget.types,
         "INT8": "TINYINT",

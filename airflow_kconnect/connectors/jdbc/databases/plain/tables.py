@@ -21,6 +21,8 @@ class PlainTables(StatementsTarget):
 
     moments_are_texts = False
     """Whether the driver takes moments as texts only."""
+    small_numbers_are_texts = False
+    """Whether the driver keeps the low bits of a number that is too large for its column, unless it is a text."""
 
     def binders(self, connection: JdbcConnection, table: Table, layout: RowLayout) -> dict[str, Bind]:
         """What sets parameters for the columns of a layout, by their names."""
@@ -32,6 +34,7 @@ class PlainTables(StatementsTarget):
                 kind_of(column, self.settings),
                 types.get(self.same_name(column.name), _VARCHAR),
                 moments_are_texts=self.moments_are_texts,
+                small_numbers_are_texts=self.small_numbers_are_texts,
             )
             for column in layout.columns
         }

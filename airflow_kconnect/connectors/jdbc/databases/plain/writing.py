@@ -197,7 +197,7 @@ def without_values(state: str, number: int, text: str) -> str:
     if state == "23505":
         return f"a row with that key exists already: use `insert.mode` upsert, or correct the keys {said}"
     if state == "23502":
-        column = re.search(r"""[Cc]olumn ["']([^"']+)["']""", text)
+        column = re.search(r"""[Cc]olumn:? ["']([^"']+)["']""", text)
         return f"column {column[1]} must not be null {said}" if column else f"a column must not be null {said}"
     if state.startswith("23"):
         return f"a constraint refuses the row: a key that exists already, a missing value, a check {said}"

@@ -8,6 +8,13 @@ _H2 = {
     Condition.PASSING: (90020, 90067, 90098, 90108, 90121, 90131),
     Condition.DATABASE: (90011, 90013, 90030, 90031, 90046, 90048, 90124, 90146, 90149),
 }
+_HSQLDB = {
+    Condition.DATABASE: (404, 405, 465),
+    Condition.PASSING: (402, 451, 460),
+    Condition.READ_ONLY: (455,),
+    # Its state is that of missing rights alone; the text says that it can also be a table or column that is not there.
+    Condition.LASTING: (5501,),
+}
 _SQL_SERVER = {
     Condition.LOGIN: (18456, 18452, 18486, 18487, 18488),
     Condition.DATABASE: (4060,),
@@ -29,11 +36,19 @@ def _by_number(conditions: dict[Condition, tuple[int, ...]]) -> dict[int, Condit
     return {number: condition for condition, numbers in conditions.items() for number in numbers}
 
 
-_H2_NUMBERS, _SQL_SERVER_NUMBERS, _ORACLE_NUMBERS = map(_by_number, (_H2, _SQL_SERVER, _ORACLE))
+_H2_NUMBERS, _HSQLDB_NUMBERS = map(_by_number, (_H2, _HSQLDB))
+_SQL_SERVER_NUMBERS, _ORACLE_NUMBERS = map(_by_number, (_SQL_SERVER, _ORACLE))
 
 
 def of_h2(number: int, message: str) -> Condition | None:
     return _H2_NUMBERS.get(number)
+
+
+def of_hsqldb(number: int, message: str) -> Condition | None:
+    """Most of its numbers are negative."""
+    if "database alias does not exist" in message:
+        return Condition.DATABASE
+    return _HSQLDB_NUMBERS.get(abs(number))
 
 
 def of_sql_server(number: int, message: str) -> Condition | None:

@@ -1,7 +1,8 @@
-"""The JDBC source on databases other than PostgreSQL: their types, and one that is known only by its JDBC driver."""
+"""The JDBC source on databases other than PostgreSQL: their types, and those that are read by their JDBC drivers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.databases import mariadb as mariadb_support
+from tests.support.databases.jdbc_databases import HsqldbDatabase
 from tests.support.databases.mariadb import MariaServer
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
 
@@ -76,6 +78,102 @@ def test_unknown_database_is_read_by_what_jdbc_says_of_it(
     offset = run_here(stamped, **IN_THE_JOB).offsets[0]["offset"]
     assert offset == {"timestamp": 1704067200123, "timestamp_nanos": 123456000}
     assert run_here(stamped, **IN_THE_JOB).records["read"] == 0
+
+
+@pytest.fixture
+def in_berlin(spark: SparkSession) -> Iterator[None]:
+    """The JVM of Spark is in another zone, which HSQLDB's sessions take over."""
+    jvm: Any = spark.sparkContext._jvm
+    before = jvm.java.util.TimeZone.getDefault()
+    jvm.java.util.TimeZone.setDefault(jvm.java.util.TimeZone.getTimeZone("Europe/Berlin"))
+    yield
+    jvm.java.util.TimeZone.setDefault(before)
+
+
+@pytest.mark.usefixtures("in_berlin")
+class TestHsqldb:
+    """Its clocks show 02:30 on 2026-03-29, when those of Berlin do not."""
+
+    @pytest.fixture
+    def db(self, tmp_path: Path) -> HsqldbDatabase:
+        return HsqldbDatabase.create(tmp_path)
+
+    def test_types(self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+        db.execute(
+            'create table "kinds" ("id" bigint generated always as identity primary key, "t" tinyint, "s" smallint,'
+            ' "n" decimal(8, 2), "f" real, "b" boolean, "bit" bit, "d" date, "tm" time(3), "at" timestamp,'
+            ' "old" timestamp(3), "ts" timestamp(9) with time zone, "c" char(3), "x" longvarchar, "cl" clob,'
+            ' "y" varbinary(4), "bl" blob, "u" uuid, "i" interval day to second, "unknown" bit(3))'
+        )
+        db.execute(
+            "insert into \"kinds\" values (default, -128, -1, -1.25, 1.5, true, B'1', '1969-12-31', '23:59:59.999',"
+            " '2026-03-29 02:30:00.123456', '0001-01-01 00:00:00', timestamp '2026-03-29 02:30:00.5+00:00', 'a',"
+            " 'ünï', 'long', X'00FF', X'FF00', UUID('123e4567-e89b-12d3-a456-426614174000'),"
+            " interval '1 02:03:04' day to second, B'101')"
+        )
+        db.execute('insert into "kinds" ("t") values (null)')
+        config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
+        assert run_here(config).records["written"] == 2
+        full, empty = rows(config, "kinds")
+        assert full == {
+            "id": 0, "t": -128, "s": -1, "n": -1.25, "f": 1.5, "b": True, "bit": 1, "d": -1, "tm": 86399999,
+            "at": 1774751400123, "old": -62135596800000, "ts": 1774751400500, "c": "a  ", "x": "ünï", "cl": "long",
+            "y": "AP8=", "bl": "/wA=", "u": "123e4567-e89b-12d3-a456-426614174000", "i": "1 02:03:04.000000",
+            "unknown": "101",
+        }  # fmt: skip
+        assert empty == {**dict.fromkeys(full), "id": 1}
+
+    @pytest.mark.exhaustive
+    def test_a_table_is_read_in_splits_and_then_what_is_new(
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute('create table "t" ("id" bigint generated always as identity primary key, "x" varchar(9))')
+        insert = 'insert into "t" ("x") values '
+        db.execute(insert + ", ".join(["('a')"] * 300))
+        config = jdbc_source(db, **{"split.rows": "100", "table.whitelist": "t"})
+        first = run_here(config)
+        db.execute(f"{insert} ('b')")
+        second = run_here(config)
+        assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
+
+    @pytest.mark.parametrize(
+        ("type_", "value", "offset"),
+        [
+            ("timestamp with time zone", "timestamp '2026-03-29 04:30:00.5+02:00'", (1774751400500, 500000000)),
+            pytest.param(
+                "timestamp(9)",
+                "'2026-03-29 02:30:00.123456789'",
+                (1774751400123, 123456789),
+                marks=pytest.mark.exhaustive,
+            ),
+            pytest.param("date", "'2026-03-29'", (1774742400000, 0), marks=pytest.mark.exhaustive),
+        ],
+    )
+    def test_cursors(
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run, type_: str, value: str,
+        offset: tuple[int, int],
+    ) -> None:  # fmt: skip
+        db.execute(f'create table "t" ("moment" {type_} not null)')
+        db.execute(f'insert into "t" values ({value})')
+        config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
+        run = run_here(config)
+        assert run.records["written"] == 1
+        assert run.offsets[0]["offset"] == {"timestamp": offset[0], "timestamp_nanos": offset[1]}
+        assert run_here(config).records["read"] == 0
+
+    @pytest.mark.exhaustive
+    def test_timestamps_up_to_this_moment_are_read(
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute('create table "t" ("moment" timestamp with time zone not null)')
+        db.execute('insert into "t" values (current_timestamp - 5 second), (current_timestamp + 10 minute)')
+        config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
+        assert run_here(config).records["written"] == 1
+
+    def test_a_table_that_is_not_there(self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run) -> None:
+        config = jdbc_source(db, mode="bulk", query='select * from "missing"')
+        with pytest.raises(ConnectError, match="object not found: missing"):
+            run_here(config)
 
 
 if mariadb_support.available():

@@ -37,6 +37,10 @@ class TestDriver:
     def test_derby_comes_with_spark(self) -> None:
         assert driver_of(JdbcUrl.parse("jdbc:derby:/x"), {}).coordinates == ()
 
+    def test_hsqldb_is_known(self) -> None:
+        driver = driver_of(JdbcUrl.parse("jdbc:hsqldb:hsql://h/db"), {})
+        assert (driver.class_name, driver.coordinates) == ("org.hsqldb.jdbc.JDBCDriver", ("org.hsqldb:hsqldb:2.7.4",))
+
     def test_another_version(self) -> None:
         driver = driver_of(POSTGRES, {COORDINATES: "org.postgresql:postgresql:42.7.4, a:b:1"})
         assert driver.class_name == "org.postgresql.Driver"
@@ -113,7 +117,8 @@ class TestAllowed:
 
     @pytest.mark.parametrize(
         "url",
-        ["jdbc:h2:tcp://h/d", "jdbc:h2:ssl://h/d", "jdbc:hsqldb:hsqls://h/d", "jdbc:derby://h/d", "jdbc:sqlite:/d",
+        ["jdbc:h2:tcp://h/d", "jdbc:h2:ssl://h/d", "jdbc:hsqldb:hsql://h/d",
+         "jdbc:hsqldb:hsqls://h/d", "jdbc:derby://h/d", "jdbc:sqlite:/d",
          "jdbc:duckdb:/d", "jdbc:postgresql://h/d", "${env:URL}"],
     )  # fmt: skip
     def test_others_do_not(self, url: str) -> None:

@@ -28,6 +28,9 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
         ("jdbc:derby:/a/b;create=true", ("derby", None, None, "/a/b")),
         ("jdbc:derby://h:1527/db;create=true", ("derby", "h", 1527, "db")),
         ("jdbc:h2:mem:x;DB_CLOSE_DELAY=-1", ("h2", None, None, "mem:x")),
+        ("jdbc:hsqldb:hsql://h:9001/db;close_result=true", ("hsqldb", "h", 9001, "db")),
+        ("jdbc:hsqldb:hsqls://h/db", ("hsqldb", "h", None, "db")),
+        ("jdbc:hsqldb:file:/a/b;ifexists=true", ("hsqldb", None, None, "file:/a/b")),
         ("jdbc:sqlserver://h\\one:1433;databaseName=x;encrypt=true", ("sqlserver", "h", 1433, "x")),
         ("jdbc:oracle:thin:@h:1521:sid", ("oracle", "h", 1521, "sid")),
         ("jdbc:oracle:thin:@//h:1521/service", ("oracle", "h", 1521, "service")),
@@ -102,6 +105,9 @@ def test_no_jdbc_url(text: str) -> None:
         ("jdbc:derby:x;startMaster=true;slaveHost=evil", "slaveHost, startMaster"),
         ("jdbc:derby:x;createFrom=/backup", "createFrom"),
         ("jdbc:derby:x;encryptionProvider=a.B", "encryptionProvider"),
+        ("jdbc:hsqldb:file:x;crypt_provider=a.B", "crypt_provider"),
+        ("jdbc:hsqldb:file:x;hsqldb.temp_directory=/srv", "hsqldb.temp_directory"),
+        ("jdbc:hsqldb:mem:x;textdb.allow_full_path=true", "textdb.allow_full_path"),
         ("jdbc:db2://h:1/db:clientRerouteServerListJNDIName=ldap;", "clientRerouteServerListJNDIName"),
         ("jdbc:db2://h:1/db:traceFile=/x;", "traceFile"),
         ("jdbc:sqlserver://h;trustManagerClass=a.B", "trustManagerClass"),
@@ -135,6 +141,8 @@ def test_parameters_that_load_code_or_files(text: str, named: str) -> None:
         ("jdbc:sqlite:/a.db?temp_store_directory=/srv", "temp_store_directory"),
         ("jdbc:derby:x;shutdown=true", "shutdown"),
         ("jdbc:h2:mem:x;BUILTIN_ALIAS_OVERRIDE=1", "BUILTIN_ALIAS_OVERRIDE"),
+        ("jdbc:hsqldb:hsql://h/db;filepath=file:/srv/x", "filepath"),
+        ("jdbc:hsqldb:hsql://h/db;file:/srv/x", "file:/srv/x"),
     ],
 )
 def test_of_known_databases_only_known_parameters_are_possible(text: str, named: str) -> None:
@@ -165,6 +173,7 @@ def test_keys_and_certificates_are_files(text: str) -> None:
         "jdbc:sqlite::resource:http://evil/x.db",
         "jdbc:sqlite::%72esource:jar:http://evil/x.jar!/a.db",
         "jdbc:derby:classpath:x",
+        "jdbc:hsqldb:res:/x",
         "jdbc:ignite:cfg://http://evil/x.xml",
     ],
 )
@@ -185,6 +194,7 @@ def test_places_that_load_code(text: str) -> None:
         "jdbc:sqlserver://h;user=me;PASSWORD=canary",
         "jdbc:oracle:thin:me/canary@//h:1/x",
         "jdbc:h2:mem:x;USER=me;PASSWORD=canary",
+        "jdbc:hsqldb:hsql://h/db?user=me&password=canary",
     ],
 )
 def test_credentials_belong_elsewhere(text: str) -> None:
@@ -204,6 +214,8 @@ def test_credentials_belong_elsewhere(text: str) -> None:
         "jdbc:mariadb://h/db?trustStore=file:///x.p12&keyStore=/y.p12",
         "jdbc:sqlite:/data/(x=1).db",
         "jdbc:mariadb://h/db?useBulkStmts=true&serverSslCert=/ca.pem",
+        "jdbc:hsqldb:hsqls://h/db;user=me;get_column_name=false;memory_lobs=true",
+        "jdbc:hsqldb:mem:x;sql.syntax_pgs=true;hsqldb.tx=mvcc",
         "jdbc:sqlserver://h;databaseName=x;encrypt=true;trustServerCertificate=false;failoverPartner=other",
         "jdbc:sqlite:/home/me@work/x.db",
         "jdbc:oracle:thin:@(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1))(CONNECT_DATA=(SERVICE_NAME=x)))",

@@ -21,10 +21,10 @@ class Statement:
         return lambda number, value: self.calls.append((name, str(value)))
 
 
-def bound(kind: str, value: Any, *, texts: bool = False) -> tuple[str, str]:
+def bound(kind: str, value: Any, *, column: int = 2004, texts: bool = False) -> tuple[str, str]:
     jvm.start()
     statement = Statement()
-    binder(kind, 2004, moments_are_texts=texts)(statement, 1, value)
+    binder(kind, column, moments_are_texts=texts, small_numbers_are_texts=texts)(statement, 1, value)
     return statement.calls[0]
 
 
@@ -59,3 +59,18 @@ def test_each_kind_has_a_setter(kind: str, value: Any, call: tuple[str, str]) ->
 )
 def test_moments_as_texts(kind: str, value: str, text: str) -> None:
     assert bound(kind, value, texts=True) == ("setString", text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "value", "call"),
+    [
+        ("INT32", -6, 200, ("setString", "200")),
+        ("FLOAT64", 5, 1e300, ("setString", "1e+300")),
+        (DECIMAL, 5, "70000.0", ("setString", "70000.0")),
+        ("INT32", 5, None, ("setNull", "5")),
+        ("BOOLEAN", 5, True, ("setBoolean", "True")),
+        ("INT64", 4, 200, ("setLong", "200")),
+    ],
+)
+def test_numbers_of_small_columns_as_texts(kind: str, column: int, value: Any, call: tuple[str, str]) -> None:
+    assert bound(kind, value, column=column, texts=True) == call

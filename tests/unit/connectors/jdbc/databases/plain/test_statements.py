@@ -27,6 +27,7 @@ from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 URLS = {
     "h2": "jdbc:h2:tcp://h/d",
     "derby": "jdbc:derby://h/d",
+    "hsqldb": "jdbc:hsqldb:hsql://h/d",
     "sqlserver": "jdbc:sqlserver://h;databaseName=d",
     "oracle": "jdbc:oracle:thin:@//h/d",
     "other": "jdbc:other://h/d",
@@ -57,6 +58,8 @@ def layout(plain_target: PlainTarget) -> RowLayout:
                '"text" VARCHAR NOT NULL'),
         ("derby", '"id" VARCHAR(256) NOT NULL, "n" INTEGER NOT NULL, "new" BOOLEAN DEFAULT TRUE, '
                   '"price" DECIMAL(31,2), "text" VARCHAR(32672) NOT NULL'),
+        ("hsqldb", '"id" VARCHAR(32768) NOT NULL, "n" INTEGER NOT NULL, "new" BOOLEAN DEFAULT TRUE, '
+                   '"price" DECIMAL(100,2), "text" LONGVARCHAR NOT NULL'),
         ("sqlserver", '"id" NVARCHAR(450) NOT NULL, "n" INT NOT NULL, "new" BIT DEFAULT 1, "price" DECIMAL(38,2), '
                       '"text" NVARCHAR(MAX) NOT NULL'),
         ("oracle", '"id" VARCHAR2(255) NOT NULL, "n" NUMBER(10) NOT NULL, "new" NUMBER(1) DEFAULT 1, '

@@ -16,6 +16,12 @@ from airflow_kconnect.connectors.jdbc.facts.registry import database_of
         ("h2", 90020, "Database may be already in use", Condition.PASSING),
         ("h2", 90149, 'Database "x" not found', Condition.DATABASE),
         ("h2", 42102, 'Table "T" not found', None),
+        ("hsqldb", -458, "General error: database alias does not exist", Condition.DATABASE),
+        ("hsqldb", -458, "General error", None),
+        ("hsqldb", -465, "Database does not exists: x", Condition.DATABASE),
+        ("hsqldb", -451, "Database lock acquisition failure: lockFile: x", Condition.PASSING),
+        ("hsqldb", -5501, "user lacks privilege or object not found: T", Condition.LASTING),
+        ("hsqldb", 3401, "data exception: string data, right truncation", None),
         (
             "derby",
             40000,
@@ -43,6 +49,7 @@ def test_of_numbers_and_texts(database: str, number: int, message: str, conditio
     [
         ("23505", "violation: PRIMARY KEY ON t(id) ( /* key:1 */ 1, 'canary')", "a row with that key exists already"),
         ("23502", 'NULL not allowed for column "name"', "column name must not be null"),
+        ("23502", 'NOT NULL check constraint ; SYS_CT_1 table: "t" column: "name"', "column name must not be null"),
         ("23502", "NULL is not allowed here", "a column must not be null"),
         ("23000", "ORA-00001: unique constraint (X) violated on 'canary'", "a constraint refuses the row"),
         ("22001", 'Value too long for column "name": "\'canary\' (6)"', "a value does not fit into its column"),

@@ -1,0 +1,1 @@
+"""HSQLDB: what its JDBC driver does not tell, or tells wrongly."""
