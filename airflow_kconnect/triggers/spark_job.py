@@ -87,9 +87,12 @@ class SparkJobTrigger(BaseTrigger):
 
     async def on_kill(self) -> None:
         """End the job: a user has marked or cleared the task. Airflow calls it for nothing else."""
-        async with await self._manager() as manager:
-            self.log.info("Ending job %s", self.job_id)
-            await manager.kill(self.job_id)
+        try:
+            async with await self._manager() as manager:
+                self.log.info("Ending job %s", self.job_id)
+                await manager.kill(self.job_id)
+        finally:
+            await self._in_staging(Staging.clear, "the run's configuration may still be in the staging folder")
 
     @abstractmethod
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
@@ -135,11 +138,17 @@ class SparkJobTrigger(BaseTrigger):
         if self.mailbox is None or time.monotonic() - self._kept_s < KEEP_S:
             return
         self._kept_s = time.monotonic()
+        await self._in_staging(Staging.keep, "its mailbox may be removed before it has begun")
+
+    async def _in_staging(self, do: Callable[[Staging, str], None], trouble: str) -> None:
+        """Do something with the mailbox, if there is one. :param trouble: what may be if that fails."""
+        if self.mailbox is None:
+            return
         try:
             staging = await _in_thread(Staging.of, self.mailbox["folder"], self.mailbox["conn_id"])
-            await _in_thread(staging.keep, self.mailbox["run"])
+            await _in_thread(do, staging, self.mailbox["run"])
         except ConnectError as error:
-            self.log.warning("The mailbox of job %s may be removed before it has begun: %s", self.job_id, error)
+            self.log.warning("Job %s: %s: %s", self.job_id, trouble, error)
 
     def _ended(self, status: JobStatus) -> dict[str, Any]:
         assert status.outcome is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import sys
@@ -15,8 +16,9 @@ import pytest
 from airflow.providers.common.compat.module_loading import import_string
 from asgiref.sync import async_to_sync
 
-from airflow_kconnect.hooks.clusters.job_status import JobOutcome, JobStatus
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
 from airflow_kconnect.hooks.services.livy import Livy
+from airflow_kconnect.hooks.services.staging import Staging
 from airflow_kconnect.runs.events import event_line
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.triggers.spark_job import (
@@ -212,6 +214,21 @@ class TestKill:
             asyncio.run(_trigger().on_kill())
 
         assert manager.killed == [APPLICATION]
+
+    @pytest.mark.parametrize("answers", [True, False], ids=["ended", "unavailable"])
+    def test_on_kill_removes_the_run_spec_that_a_queued_job_has_not_taken(
+        self, connection: Any, tmp_path: Path, answers: bool
+    ) -> None:
+        (spec := tmp_path / "spec.json").write_text("{}")
+        (staging := Staging.of(str(tmp_path / "staging"), None)).put_run_spec("1", spec)
+        with resource_manager("ACCEPTED") as manager:
+            if not answers:
+                manager.address = "http://127.0.0.1:1"
+            connection(manager)
+            ends: Any = contextlib.nullcontext() if answers else pytest.raises(ClusterManagerUnavailableError)
+            with ends:
+                asyncio.run(_trigger(mailbox=staging.facts("1")).on_kill())
+        assert list((tmp_path / "staging" / "runs").iterdir()) == []
 
     def test_a_cancelled_trigger_leaves_the_job_alone(self, connection: Any) -> None:
         """The triggerer is restarted, and another one takes over."""
