@@ -34,7 +34,7 @@ def write_down(coordinates: list[str]) -> None:
         found = ivy.resolve(coordinates, java=find_java(), cache=Path(folder), progress=print, released={})
         # <group>/<artifact>/<kind>/<file>
         places = {file.name: file for file in (Path(folder) / "ivy").glob("*/*/*/*")}
-        files = {_path(places[jar.name]): hashlib.sha256(jar.read_bytes()).hexdigest() for jar in found.glob("*.*")}
+        files = {_path(places[jar.name]): hashlib.sha256(jar.read_bytes()).hexdigest() for jar in found.glob("[!.]*")}
     known = {**_released(_FILE), " ".join(coordinates): dict(sorted(files.items()))}
     _FILE.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
 
