@@ -55,7 +55,7 @@ class Row:
     :param side: `CONNECT`, `OURS`, `LOOP` or `LIMIT`.
     :param setup: its settings, in words.
     :param parallel: how many tasks, cores or processes work at once.
-    :param record_bytes: of one record, for MB/s.
+    :param record_bytes: of one record.
     """
 
     path: str
@@ -79,11 +79,6 @@ class Row:
     def best(self) -> float:
         """Records per second."""
         return max(each.rate for each in self.passes)
-
-    @property
-    def megabytes(self) -> float:
-        """MB per second in the median."""
-        return self.median * self.record_bytes / 1e6
 
     @property
     def cpu_us(self) -> float:

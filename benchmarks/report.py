@@ -94,11 +94,8 @@ def table(rows: Iterable[Row]) -> str:
 
 
 _COLUMNS = (
-    "parallel",
     "records/s, median",
-    "best",
     "of the whole run",
-    "MB/s",
     "CPU µs per record",
     "and of the servers",
     "ratio (lowest and highest round)",
@@ -107,8 +104,8 @@ _COLUMNS = (
 
 def _line(row: Row, panel: list[Row]) -> list[str]:
     whole = number(row.whole_run) if row.whole_run else ""
-    rate = [number(row.median), number(row.best), whole, f"{row.megabytes:.0f}"]
-    return [row.name, str(row.parallel), *rate, f"{row.cpu_us:.1f}", f"{row.servers_cpu_us:.1f}", _ratio(row, panel)]
+    cpu = [f"{row.cpu_us:.1f}", f"{row.servers_cpu_us:.1f}"]
+    return [row.name, number(row.median), whole, *cpu, _ratio(row, panel)]
 
 
 def _ratio(row: Row, panel: list[Row]) -> str:

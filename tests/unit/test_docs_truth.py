@@ -156,9 +156,10 @@ def test_every_connector_has_a_page_that_names_its_class(name: str) -> None:
     "name",
     sorted({re.split(r"[.$]", name.removesuffix("$Key").removesuffix("$Value"))[-1] for name in TRANSFORMATIONS}),
 )
-def test_every_transformation_has_a_row_and_a_section_in_the_guide(name: str) -> None:
+def test_every_transformation_has_a_row_in_the_guide_that_links_its_section_if_there_is_one(name: str) -> None:
     guide = (REPOSITORY / "docs" / "guides" / "transformations.md").read_text(encoding="utf-8")
-    assert f"| [{name}](#{name.lower()}) |" in guide and f"\n## {name}\n" in guide
+    row = f"| [{name}](#{name.lower()}) |" if f"\n## {name}\n" in guide else f"| {name} |"
+    assert row in guide
 
 
 def _commands(group: TyperGroup, *names: str) -> Iterator[str]:
