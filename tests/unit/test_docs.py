@@ -66,6 +66,14 @@ def test_every_fence_is_closed(page: Path) -> None:
     assert len(re.findall(r"^```", page.read_text(encoding="utf-8"), re.MULTILINE)) % 2 == 0
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_every_table_begins_with_a_header(page: Path) -> None:
+    """A blank line between two rows would end it, and show the others as text."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    starts = re.findall(r"(?<=\n\n)\|.*\n.*", text)
+    assert [start for start in starts if not re.search(r"\n\| ?:?-", start)] == []
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     reached, todo = set(), [REPOSITORY / "README.md"]
     while todo:
