@@ -1,4 +1,4 @@
-"""Downloads Maven artifacts once, into a user cache, with the Ivy that comes with Spark."""
+"""Downloads Maven artifacts once, into a user cache; those that are not known with the Ivy that comes with Spark."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.machine import network
+from airflow_kconnect.machine import maven, network
 from airflow_kconnect.machine.cache import CURE, cache_folder
 from airflow_kconnect.machine.errors import SetupError, disk_full, readable_os_errors
 from airflow_kconnect.machine.file_lock import locked
@@ -25,18 +25,29 @@ from airflow_kconnect.machine.spark_home import spark_home
 Progress = Callable[[str], None]
 
 _MARKER = ".complete"
-# JSON: coordinates, joined by blanks -> name of each jar -> its SHA-256. For everything that this package itself
-# requests.
+_WAITING = "Waiting for another process that is downloading"
+# JSON of `Released`, for everything that this package itself requests.
 _CHECKSUMS = Path(__file__).with_name("checksums.json")
 _SIZE = re.compile(r"\((\d+)kB\)")
 # Ivy's messages when it cannot download, the most informative first.
 _CAUSES = (r"Server access error|Host .* not found|Authentication|Forbidden", r"^:: .*: not found", r"Exception")
 
 
+Released = Mapping[str, Mapping[str, str]]
+"""Coordinates, joined by blanks -> path of each file in Maven Central -> its SHA-256."""
+
+
 def resolve(
-    coordinates: Sequence[str], *, java: Java, cache: Path | None = None, progress: Progress | None = None
+    coordinates: Sequence[str],
+    *,
+    java: Java,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    released: Released | None = None,
 ) -> Path:
     """The folder with the jars of the given artifacts and all their dependencies; downloads them if necessary.
+
+    Files that are known are downloaded several at once. Ivy looks up all others, and takes over where that fails.
 
     Safe to call from several processes at once: one downloads, the others wait. A folder that exists is complete.
 
@@ -45,6 +56,7 @@ def resolve(
     :param java: the Java that runs Ivy.
     :param cache: where to keep the jars; None means :func:`cache_folder`.
     :param progress: called with one line of text, several times a second while files arrive.
+    :param released: the files that are known; None: of what this package itself requests.
     :raises RetriableError: the download failed or the disk is full.
     :raises SetupError: the cache is not writable, PySpark is not installed, or a jar differs from the released one: the
         SHA-256 of those that this package itself requests is known.
@@ -56,9 +68,10 @@ def resolve(
     say = progress or (lambda message: None)
     with readable_os_errors(cache, CURE):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(cache / ".lock", lambda: say("Waiting for another process that is downloading")):
+        with locked(cache / f".{folder.name}.lock", lambda: say(_WAITING)):
             if not (folder / _MARKER).is_file():
-                _download(coordinates, java, cache, folder, say)
+                known = json.loads(_CHECKSUMS.read_text(encoding="utf-8")) if released is None else released
+                _download(coordinates, java, cache, folder, known, say)
     return folder
 
 
@@ -73,43 +86,76 @@ def _folder_name(coordinates: Sequence[str]) -> str:
     return f"{artifact}-{version}-{digest}"
 
 
-def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path, say: Progress) -> None:
+def _download(
+    coordinates: Sequence[str], java: Java, cache: Path, folder: Path, released: Released, say: Progress
+) -> None:
     """Download next to the final folder, then rename: a folder that exists is always complete."""
     part = folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
-    part.mkdir()
+    files = released.get(" ".join(coordinates))
+    if files is None or not _fetched(coordinates[0], files, part, say):
+        with locked(cache / ".lock", lambda: say(_WAITING)):  # Ivy has one cache for all
+            _resolved_by_ivy(coordinates, java, cache, part, released, say)
+    (part / _MARKER).write_text("\n".join(coordinates) + "\n")
+    part.rename(folder)
+
+
+def _fetched(name: str, files: Mapping[str, str], part: Path, say: Progress) -> bool:
+    """Whether files could be downloaded as they are known. What is wrong, Ivy says better."""
+    if network.ivy_settings(os.environ) is not None:
+        return False  # they say where files are, in a language of their own
+    _emptied(part)
+
+    def told(count: int, size: int) -> None:
+        say(f"Downloading {name}: {count} of {len(files)} files, {size / 1e6:.1f} MB")
+
+    try:
+        maven.download(maven.address(ivy_jar()), files, part, told)
+    except OSError:
+        return False
+    return True
+
+
+def _resolved_by_ivy(
+    coordinates: Sequence[str], java: Java, cache: Path, part: Path, released: Released, say: Progress
+) -> None:
+    _emptied(part)
     with tempfile.TemporaryDirectory(prefix="kconnect-ivy-") as work:
         command = _command(Path(work), coordinates, java, cache, part)
         code, output = _run(command, coordinates[0], say)
     if code != 0 or not any(part.iterdir()):
         shutil.rmtree(part, ignore_errors=True)
         raise _failure(coordinates, cache, output)
-    if problem := _not_as_released(coordinates, part):
+    if problem := _not_as_released(coordinates, part, released):
         shutil.rmtree(part, ignore_errors=True)
         raise SetupError(
             f"Downloaded for {', '.join(coordinates)}: {problem}. A mirror or proxy has changed it (see"
             f" ~/.m2/settings.xml and HTTPS_PROXY), or the download was damaged. Nothing of it is used."
         )
-    (part / _MARKER).write_text("\n".join(coordinates) + "\n")
-    part.rename(folder)
 
 
-def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
-    """What is wrong with downloaded jars; None if nothing is, or if this package does not request these coordinates
-    itself.
-    """
-    known = json.loads(_CHECKSUMS.read_text(encoding="utf-8"))
-    released = known.get(" ".join(coordinates))
+def _emptied(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+
+def _not_as_released(coordinates: Sequence[str], folder: Path, released: Released) -> str | None:
+    """What is wrong with downloaded jars; None if nothing is, or if these coordinates are not known."""
     checksums = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.iterdir())}
-    if released is None:
+    expected = _by_name(released.get(" ".join(coordinates), {}))
+    if not expected:
         # Of several that are not known together, the jars that each of them would bring alone; one may replace another.
-        released = {name: sha for each in coordinates for name, sha in known.get(each, {}).items() if name in checksums}
-        checksums = {name: sha for name, sha in checksums.items() if name in released}
-    if missing := sorted(released.keys() - checksums.keys()):
+        each = [_by_name(released.get(one, {})) for one in coordinates]
+        expected = {name: sha for files in each for name, sha in files.items() if name in checksums}
+        checksums = {name: sha for name, sha in checksums.items() if name in expected}
+    if missing := sorted(expected.keys() - checksums.keys()):
         return f"{', '.join(missing)} is missing"
-    wrong = [name for name, checksum in checksums.items() if released.get(name) != checksum]
+    wrong = [name for name, checksum in checksums.items() if expected.get(name) != checksum]
     return f"{', '.join(wrong)} is not what was released: its SHA-256 is different" if wrong else None
+
+
+def _by_name(files: Mapping[str, str]) -> dict[str, str]:
+    return {path.rpartition("/")[2]: sha for path, sha in files.items()}
 
 
 def _command(work: Path, coordinates: Sequence[str], java: Java, cache: Path, part: Path) -> list[str]:

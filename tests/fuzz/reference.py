@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java, java_environment
+from tests.support.jars import jars
 
 # As which our classes answer; those of workers are older: see docs/compatibility.md.
 _VERSION = os.environ.get("KCONNECT_TEST_CONNECT", "4.4.0")
@@ -31,8 +31,8 @@ class KafkaConnect:
 
     def __init__(self) -> None:
         java = find_java()
-        jars = ivy.resolve(_JARS, java=java)
-        class_path = ":".join(str(jar) for jar in sorted(jars.glob("*.jar")))
+        folder = jars(*_JARS)
+        class_path = ":".join(str(jar) for jar in sorted(folder.glob("*.jar")))
         self._process = subprocess.Popen(
             [str(java.path), *_OPTIONS, "-cp", class_path, str(_DRIVER)],
             stdin=subprocess.PIPE,

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from tests.support.databases.servers import Owner, end, wait_until_up
+from tests.support.jars import jars
 
 _COORDINATES = ("org.apache.hadoop:hadoop-client-minicluster:3.4.2", "javax.xml.bind:jaxb-api:2.3.1")
 _OPTIONS = (
@@ -34,7 +34,7 @@ class HdfsServer:
         java, log, started = find_java(), folder / "hdfs.log", folder / "started.json"
         command: list[str | Path] = [
             *(java.path, *_OPTIONS, f"-Dtest.build.data={folder}", f"-Dhadoop.log.dir={folder}"),
-            *("-cp", f"{ivy.resolve(_COORDINATES, java=java)}/*", "org.apache.hadoop.test.MiniDFSClusterManager"),
+            *("-cp", f"{jars(*_COORDINATES)}/*", "org.apache.hadoop.test.MiniDFSClusterManager"),
             *("-format", "-datanodes", "1", "-nnport", str(port), "-httpport", str(http_port)),
             *("-writeDetails", started),
             *(each for name, text in _SETTINGS.items() for each in ("-D", f"{name}={text}")),

@@ -10,10 +10,10 @@ import urllib.request
 from pathlib import Path
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from tests.support import unique
 from tests.support.databases.servers import Owner, end, wait_until_up
+from tests.support.jars import jars
 
 _COORDINATES = "org.gaul:s3proxy:2.6.0"
 _OPTIONS = ("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -53,13 +53,13 @@ class S3Server:
         )
         (logging := folder / "logback.xml").write_text(_LOGGING)
         java, log = find_java(), folder / "s3proxy.log"
-        jars = f"{ivy.resolve([_COORDINATES], java=java)}/*"
+        classes = f"{jars(_COORDINATES)}/*"
         command: list[str | Path] = [
             java.path,
             *_OPTIONS,
             f"-Dlogback.configurationFile={logging}",
             "-cp",
-            jars,
+            classes,
             "org.gaul.s3proxy.Main",
             "--properties",
             settings,

@@ -22,17 +22,22 @@ _HEAD = (
 
 
 def summary(outcomes: Iterable[dict[str, Any]]) -> str:
-    """A row for each connector and promise, whatever database, store or table format it was tried with."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    """A row for each promise."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for outcome in outcomes:
-        found[re.split(r",| on ", outcome["kind"])[0], _promise(outcome)].append(outcome)
+        found[_promise(outcome)].append(outcome)
     rows = [
-        f"| {kind} | {promise} | {len(each)} | {_runs(each)} | {_struck(each)} "
+        f"| {promise} | {_connectors(each)} | {len(each)} | {_runs(each):,} | {_struck(each):,} "
         f"| {_total(each, 'expected')} | {_total(each, 'missing')} | {_total(each, 'doubled')} |"
-        for (kind, promise), each in sorted(found.items())
+        for promise, each in sorted(found.items())
     ]
-    head = "| connector | promise | schedules | runs | faults that struck | records | missing | doubled |"
-    return "\n".join((head, "|---|---|---:|---:|---:|---:|---:|---:|", *rows)) + "\n"
+    head = "| promise | connectors | schedules | runs | faults that struck | records | missing | doubled |"
+    return "\n".join((head, "|---|---:|---:|---:|---:|---:|---:|---:|", *rows)) + "\n"
+
+
+def _connectors(outcomes: list[dict[str, Any]]) -> int:
+    """How many, whatever databases, stores or table formats they were tried with."""
+    return len({re.split(r",| on ", outcome["kind"])[0] for outcome in outcomes})
 
 
 def table(outcomes: Iterable[dict[str, Any]]) -> str:

@@ -8,9 +8,9 @@ import urllib.request
 from pathlib import Path
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from tests.support.databases.servers import Owner, end, wait_until_up
+from tests.support.jars import jars
 
 # The last one that Java 17 runs.
 _COORDINATES = "org.projectnessie.nessie:nessie-quarkus:jar:runner:0.60.1"
@@ -27,7 +27,7 @@ class NessieServer:
     def __init__(self, folder: Path) -> None:
         port, java, log = free_port(), find_java(), folder / "nessie.log"
         self.uri = f"http://{LOOPBACK}:{port}/api/v2"
-        [jar] = ivy.resolve([_COORDINATES], java=java).glob("*.jar")
+        [jar] = jars(_COORDINATES).glob("*.jar")
         command: list[str | Path] = [
             *(java.path, *_OPTIONS, f"-Dquarkus.http.host={LOOPBACK}", f"-Dquarkus.http.port={port}"),
             *("-Dnessie.version.store.type=IN_MEMORY", "-jar", jar),

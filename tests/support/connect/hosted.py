@@ -8,8 +8,7 @@ from pathlib import Path
 import psutil
 
 from airflow_kconnect.hosted.jvm.libraries import CONNECT_VERSION
-from airflow_kconnect.machine import ivy
-from airflow_kconnect.machine.java import find_java
+from tests.support.jars import jars
 from tests.support.spark.jobs import Job, command_of
 
 FILE = f"org.apache.kafka:connect-file:{CONNECT_VERSION}"
@@ -18,10 +17,9 @@ TEST_PLUGINS = f"org.apache.kafka:connect-test-plugins:{CONNECT_VERSION}"
 
 def plugin_folder(folder: Path, *coordinates: str) -> Path:
     """A folder for `plugin.path` with one plug-in for each of the coordinates: only its own jar."""
-    java = find_java()
     for coordinate in coordinates:
         _, artifact, version = coordinate.split(":")
-        jar = ivy.resolve([coordinate], java=java) / f"{artifact}-{version}.jar"
+        jar = jars(coordinate) / f"{artifact}-{version}.jar"
         plugin = folder / artifact
         plugin.mkdir(parents=True, exist_ok=True)
         if not (plugin / jar.name).exists():

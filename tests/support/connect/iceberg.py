@@ -13,9 +13,8 @@ import fastavro
 import pyarrow.parquet as parquet
 
 from airflow_kconnect.hosted.installing.contents import resolved
-from airflow_kconnect.machine import ivy
-from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
+from tests.support.jars import jars
 
 _VERSION = "1.9.2"
 NEWEST = "1.12.0"
@@ -51,7 +50,7 @@ def iceberg_folder(folder: Path, *others: str, version: str = _VERSION) -> Path:
     home = spark_home()
     assert home is not None
     hadoop = list((home / "jars").glob("hadoop-client-*.jar"))
-    for jar in [*resolved(ivy.resolve([*sink, *others], java=find_java()).glob("*.jar")), *hadoop]:
+    for jar in [*resolved(jars(*sink, *others).glob("*.jar")), *hadoop]:
         (plugin / jar.name).symlink_to(jar)
     return folder
 

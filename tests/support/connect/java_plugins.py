@@ -9,8 +9,8 @@ from pathlib import Path
 
 from airflow_kconnect.hosted.jvm.libraries import class_path
 from airflow_kconnect.local.broker import KAFKA_VERSION
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java, java_environment
+from tests.support.jars import jars
 
 SOURCES = "META-INF/services/org.apache.kafka.connect.source.SourceConnector"
 SINKS = "META-INF/services/org.apache.kafka.connect.sink.SinkConnector"
@@ -60,7 +60,7 @@ def compiled_plugin(folder: Path, name: str, services: Mapping[str, str]) -> Pat
 
 def connect_file_jars() -> Path:
     """A folder with Kafka's file connectors, and with the libraries that they need."""
-    return ivy.resolve([CONNECT_FILE], java=find_java())
+    return jars(CONNECT_FILE)
 
 
 def cache_with_downloads(folder: Path) -> Path:

@@ -21,6 +21,7 @@ from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 from airflow_kconnect.machine.java import find_java
 from tests.support.connect.rest import ConnectRest
+from tests.support.jars import jars as jars_of
 
 # Another version than the broker's, to compare with: see docs/compatibility.md.
 CONNECT_VERSION = os.environ.get("KCONNECT_TEST_CONNECT", KAFKA_VERSION)
@@ -144,7 +145,7 @@ class ConnectWorker(ConnectRest):
         with readable_os_errors(self._folder):
             log4j2, config = self._write_files(jars)
             for plugin in self._plugins:
-                self._add_plugin(ivy.resolve([plugin], java=java, progress=self._progress), jars)
+                self._add_plugin(jars_of(plugin), jars)
         command = [str(java.path), *self._java_options, f"-Dlog4j2.configurationFile={log4j2}"]
         command += ["-cp", _class_path(jars), "org.apache.kafka.connect.cli.ConnectDistributed", str(config)]
         self._progress("Starting Kafka Connect")

@@ -10,9 +10,9 @@ import httpx
 import pymongo
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from tests.support.databases.servers import Owner, end, wait_until_up
+from tests.support.jars import jars
 
 _OPENSEARCH = (
     "org.opensearch:opensearch:2.19.3",
@@ -56,7 +56,7 @@ class DocumentServer:
 def _started(source: str, coordinates: tuple[str, ...], log: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """A Java program of this folder, which Java compiles when it starts it."""
     java = find_java()
-    path = f"{ivy.resolve(coordinates, java=java)}/*"
+    path = f"{jars(*coordinates)}/*"
     command: list[str | Path] = [
         java.path,
         *_OPTIONS,

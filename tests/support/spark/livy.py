@@ -12,10 +12,10 @@ from typing import Any
 import requests
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.submit.spark import find_spark_submit
 from tests.support.databases.servers import Owner, end, wait_until_up
+from tests.support.jars import jars
 
 _COORDINATES = ("org.apache.livy:livy-server:0.7.1-incubating",)
 _OPTIONS = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -47,10 +47,10 @@ class LivyServer:
             "SPARK_LOCAL_IP": LOOPBACK,
             "PYSPARK_PYTHON": sys.executable,
         }
-        jars = ivy.resolve(_COORDINATES, java=java)
+        classes = jars(*_COORDINATES)
         command: list[str | Path] = [
             *("/usr/bin/env", *(f"{name}={value}" for name, value in environment.items())),
-            *(java.path, *_OPTIONS, "-cp", f"{folder}:{jars}/*", "org.apache.livy.server.LivyServer"),
+            *(java.path, *_OPTIONS, "-cp", f"{folder}:{classes}/*", "org.apache.livy.server.LivyServer"),
         ]
         log = folder / "livy.log"
         self._process: subprocess.Popen[bytes] = Owner(None).spawn(command, log, signal.SIGTERM)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
-from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.submit.spark import find_spark_submit
 from tests.support.databases.servers import Owner, end, wait_until_up
+from tests.support.jars import jars
 
 _COORDINATES = (
     "org.apache.hadoop:hadoop-yarn-server-resourcemanager:3.4.2",
@@ -107,7 +107,7 @@ class YarnCluster:
 
     def _start(self, name: str) -> subprocess.Popen[bytes]:
         java, log = find_java(), self._folder / f"{name}.log"
-        classes = f"{self.settings}:{ivy.resolve(_COORDINATES, java=java)}/*"
+        classes = f"{self.settings}:{jars(*_COORDINATES)}/*"
         options = [*_OPTIONS, f"-Dhadoop.log.dir={self._folder}", "-Djava.net.preferIPv4Stack=true"]
         return Owner(None).spawn([java.path, *options, "-cp", classes, f"{_SERVER}.{name}"], log, signal.SIGTERM)
 

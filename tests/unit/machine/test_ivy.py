@@ -20,8 +20,10 @@ from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, find_java
+from tests.support.http_server import Answer, http_server
 
 COORDINATES = ["some.group:thing:1.0", "some.group:other:2.0"]
+THING = "some/group/thing/1.0/thing-1.0.jar"
 # Finds the folder in `-retrieve <folder>/[artifact]...` and puts a jar into it.
 DOWNLOADS = """
 echo " found a#b;1 in central"
@@ -37,6 +39,13 @@ def no_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.lower().endswith("_proxy") or name in ("KCONNECT_CACHE", "KCONNECT_IVY_SETTINGS"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+def use_mirror(home: Path, url: str) -> None:
+    """As Maven's settings say it."""
+    (settings := home / ".m2" / "settings.xml").parent.mkdir(parents=True)
+    mirror = f"<mirror><mirrorOf>central</mirrorOf><url>{url}</url></mirror>"
+    settings.write_text(f"<settings><mirrors>{mirror}</mirrors></settings>")
 
 
 def fake_java(folder: Path, script: str) -> Java:
@@ -122,17 +131,46 @@ class TestReleasedJars:
         ids=str,
     )
     def test_all_that_is_asked_for_here_is_pinned(self, coordinates: tuple[str, ...]) -> None:
-        pinned = json.loads(ivy._CHECKSUMS.read_text())[" ".join(coordinates)]
+        pinned = ivy._by_name(json.loads(ivy._CHECKSUMS.read_text())[" ".join(coordinates)])
         named = ["{1}-{2}.jar".format(*coordinate.split(":")) for coordinate in coordinates]
         assert [name for name in named if not re.fullmatch("[0-9a-f]{64}", pinned[name])] == []
 
     @pytest.fixture
     def pinned(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        checksums = {" ".join(COORDINATES): {"thing-1.0.jar": hashlib.sha256(b"jar\n").hexdigest()}}
+        checksums = {" ".join(COORDINATES): {THING: hashlib.sha256(b"jar\n").hexdigest()}}
         monkeypatch.setattr(ivy, "_CHECKSUMS", tmp_path / "checksums.json")
         (tmp_path / "checksums.json").write_text(json.dumps(checksums))
 
-    def test_are_taken(self, tmp_path: Path, pinned: None) -> None:
+    @pytest.fixture
+    def by_ivy(self, tmp_path: Path) -> None:
+        """Where nothing can be downloaded otherwise."""
+        use_mirror(tmp_path / "home", f"http://127.0.0.1:{free_port()}")
+
+    def test_are_downloaded_without_java(self, tmp_path: Path, pinned: None) -> None:
+        messages: list[str] = []
+        with http_server(answer=lambda _: Answer(body=b"jar\n")) as server:
+            use_mirror(tmp_path / "home", server.url)
+            java = Java(Path("/nowhere"), 17)
+            folder = ivy.resolve(COORDINATES, java=java, cache=tmp_path / "cache", progress=messages.append)
+        assert [(file.name, file.read_text()) for file in folder.glob("*.jar")] == [("thing-1.0.jar", "jar\n")]
+        assert messages == ["Downloading some.group:thing:1.0: 1 of 1 files, 0.0 MB"]
+
+    @pytest.mark.parametrize("answer", [Answer(404), Answer(body=b"other")], ids=["missing", "changed"])
+    def test_are_looked_up_by_ivy_where_that_fails(self, tmp_path: Path, pinned: None, answer: Answer) -> None:
+        with http_server(answer=lambda _: answer) as server:
+            use_mirror(tmp_path / "home", server.url)
+            folder = ivy.resolve(COORDINATES, java=fake_java(tmp_path, DOWNLOADS), cache=tmp_path / "cache")
+        assert [file.read_text() for file in folder.glob("*.jar")] == ["jar\n"]
+
+    def test_are_looked_up_where_settings_of_ivy_say(
+        self, tmp_path: Path, pinned: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (settings := tmp_path / "ivysettings.xml").touch()
+        monkeypatch.setenv("KCONNECT_IVY_SETTINGS", str(settings))
+        ivy.resolve(COORDINATES, java=fake_java(tmp_path, DOWNLOADS), cache=tmp_path / "cache")
+        assert str(settings) in calls(tmp_path)[0]
+
+    def test_are_taken(self, tmp_path: Path, pinned: None, by_ivy: None) -> None:
         assert ivy.resolve(COORDINATES, java=fake_java(tmp_path, DOWNLOADS), cache=tmp_path / "cache").is_dir()
 
     @pytest.mark.parametrize(
@@ -144,13 +182,13 @@ class TestReleasedJars:
         ],
         ids=["changed", "missing", "one more"],
     )
-    def test_others_are_not_used(self, tmp_path: Path, pinned: None, script: str, problem: str) -> None:
+    def test_others_are_not_used(self, tmp_path: Path, pinned: None, by_ivy: None, script: str, problem: str) -> None:
         with pytest.raises(SetupError, match=re.escape(problem)):
             ivy.resolve(COORDINATES, java=fake_java(tmp_path, script), cache=tmp_path / "cache")
         assert list((tmp_path / "cache" / "jars").glob("*/*.jar")) == []
 
-    def test_of_several_each_is_known_by_itself(self, tmp_path: Path, pinned: None) -> None:
-        known = {"some.group:thing:1.0": {"thing-1.0.jar": hashlib.sha256(b"jar\n").hexdigest()}}
+    def test_of_several_each_is_known_by_itself(self, tmp_path: Path, pinned: None, by_ivy: None) -> None:
+        known = {"some.group:thing:1.0": {THING: hashlib.sha256(b"jar\n").hexdigest()}}
         (tmp_path / "checksums.json").write_text(json.dumps(known))
         more = DOWNLOADS + DOWNLOADS.replace('thing-1.0.jar";;', 'more-1.0.jar";;')
         assert ivy.resolve(COORDINATES, java=fake_java(tmp_path, more), cache=tmp_path / "cache").is_dir()

@@ -59,6 +59,7 @@ H2 = Database(
     driver_class="org.h2.Driver",
     coordinates=("com.h2database:h2:2.4.240",),
     condition=of_h2,
+    reader="airflow_kconnect.connectors.jdbc.databases.h2.reading:H2",
     writer=f"{_TARGETS}H2Target",
 )
 HSQLDB = Database(

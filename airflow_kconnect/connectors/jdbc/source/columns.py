@@ -195,7 +195,7 @@ def finished(reading: Reading, column: SparkColumn, granularity: Granularity, zo
             return column.cast(spark_type(reading.schema))
         case Kind.DATE:
             return column if reading.wire == "date" else F.date_from_unix_date(column)
-        case Kind.TIME if reading.wire == "timestamp_ntz":
+        case Kind.TIME if reading.wire in ("timestamp_ntz", "string"):
             day_ms = 86_400_000
             return F.pmod(F.unix_millis(column.cast("timestamp")), F.lit(day_ms)).cast("int")
         case Kind.WALL | Kind.INSTANT:

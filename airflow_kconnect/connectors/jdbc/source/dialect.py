@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.facts.registry import database_of
+from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, kind_of
 from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
 from airflow_kconnect.connectors.jdbc.source.offsets import to_instant
@@ -23,6 +24,12 @@ from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableN
 _CLOCKS = ("SELECT CURRENT_TIMESTAMP", "VALUES CURRENT_TIMESTAMP", "SELECT CURRENT_TIMESTAMP FROM dual")
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = 1_000_000_000
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))? ?([+-][\d:]+|[A-Za-z][\w/+-]*)?")
+_OFFSET = re.compile(r"([+-])(\d\d?)(?::?(\d\d))?")
+_NO_CLOCK = "use `mode=incrementing`"
+_NO_TIMESTAMP = "set a `query` that casts it to TIMESTAMP"
+_LONGEST = 40
+"""Characters that the text of a time, a timestamp or a UUID has at most, and more."""
 
 
 @dataclass(frozen=True)
@@ -105,15 +112,19 @@ class Dialect:
 
     def table(self, db: Database, name: TableName) -> Table:
         """A table with its columns and keys."""
-        columns = self.columns(db, f"SELECT * FROM {self.relation(name)}")
+        columns = self._described(db, self.relation(name))
         primary_key, unique = db.described(f"describing {name.text}", lambda connection: _keys(connection, name))
         return Table(name, columns, primary_key, unique)
 
     def columns(self, db: Database, query: str) -> tuple[Column, ...]:
         """The columns of a query's result."""
+        return self._described(db, f"({query}\n)")
+
+    def _described(self, db: Database, relation: str) -> tuple[Column, ...]:
+        """Of a sub-select some databases do not say which columns are NOT NULL, or numbered by them."""
 
         def ask(connection: Any) -> tuple[Column, ...]:
-            statement = connection.prepareStatement(f"SELECT * FROM ({query}\n) {self.quote('t')} WHERE 1 = 0")
+            statement = connection.prepareStatement(f"SELECT * FROM {relation} {self.quote('t')} WHERE 1 = 0")
             try:
                 result_set = statement.executeQuery()
                 return tuple(_columns(result_set.getMetaData()))
@@ -128,13 +139,8 @@ class Dialect:
 
         :param zone: zone of timestamps that do not know theirs.
         """
-        problem: DataError | None = None
-        for query in _CLOCKS:
-            try:
-                return to_instant(self.nanoseconds(db.row(query)[0]), zone)
-            except DataError as error:
-                problem = problem or error
-        raise problem or DataError("no clock")
+        wall, own_zone = _moment(_clock(db), f"{db.label}: its clock", _NO_CLOCK)
+        return to_instant(wall, own_zone or zone)
 
     def late_commits(self, db: Database, wait_ms: int) -> LateCommits | None:
         """What knows which rows open transactions can still add; None: the database does not show them.
@@ -160,8 +166,17 @@ class Dialect:
 
     def select(self, column: Column, kind: Kind) -> tuple[str, str | None]:
         """Term that selects a column, and Spark's type for it (None: the one of the kind)."""
-        wires = {Kind.INSTANT: "timestamp", Kind.TIME: "timestamp_ntz"}
-        return self.quote(column.name), wires.get(kind)
+        name = self.quote(column.name)
+        match kind:
+            case Kind.INSTANT:
+                # Spark does not know the type, and the text says its zone.
+                return as_text(name), "string"
+            case Kind.TIME if column.scale > 0:
+                # Java's times are of whole seconds.
+                return as_text(name), "string"
+            case Kind.TIME:
+                return name, "timestamp_ntz"
+        return name, None
 
     def text(self, column: Column) -> str:
         """Term that selects a column of any type as text."""
@@ -171,7 +186,17 @@ class Dialect:
 
     def cursor_timestamp(self, columns: Sequence[Column]) -> str:
         """Term by which rows are compared: the first of the columns that is not null."""
-        return coalesced([self.quote(column.name) for column in columns])
+        return coalesced([self.wall(column) for column in columns])
+
+    def wall(self, column: Column) -> str:
+        """A column as a timestamp without zone, which Spark knows and each database compares; one with zone in UTC."""
+        name = self.quote(column.name)
+        match column.jdbc_type:
+            case types.DATE_TYPE:
+                return f"CAST({name} AS TIMESTAMP)"
+            case types.TIMESTAMP_ZONED:
+                return f"CAST({name} AT TIME ZONE INTERVAL '0:00' HOUR TO MINUTE AS TIMESTAMP(9))"
+        return name
 
     def cursor_nanoseconds(self, term: str) -> str:
         """Term that a driver's query selects for `nanoseconds` to read."""
@@ -188,11 +213,7 @@ class Dialect:
 
     def nanoseconds(self, text: str | None) -> int:
         """What `cursor_nanoseconds` selected, since 1970-01-01 00:00."""
-        match = re.fullmatch(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?", text or "")
-        if match is None:
-            raise ValueError(f"{text!r} is not a timestamp")
-        moment = datetime.fromisoformat(f"{match[1]}T{match[2]}")
-        return int((moment - _EPOCH).total_seconds()) * _SECOND + int((match[3] or "0").ljust(9, "0"))
+        return to_instant(*_moment(text, f"{self.url.shown}: a timestamp column", _NO_TIMESTAMP))
 
     # Splits
 
@@ -208,6 +229,18 @@ class Dialect:
         return f"MOD({number}, {by})"
 
 
+class TextDialect(Dialect):
+    """Of a database whose driver takes times for those of the zone of the JVM: they leave it as texts in ISO form."""
+
+    def select(self, column: Column, kind: Kind) -> tuple[str, str | None]:
+        if kind in (Kind.WALL, Kind.TIME):
+            return as_text(self.quote(column.name)), "string"
+        return super().select(column, kind)
+
+    def cursor_nanoseconds(self, term: str) -> str:
+        return as_text(term)
+
+
 class MicrosecondDialect(Dialect, ABC):
     """Of a database that counts microseconds since 1970 itself, so that Spark can read the cursor of each row."""
 
@@ -217,11 +250,14 @@ class MicrosecondDialect(Dialect, ABC):
     def micros(self, term: str) -> str:
         """Term for the microseconds of a timestamp since 1970-01-01 00:00."""
 
+    def cursor_timestamp(self, columns: Sequence[Column]) -> str:
+        return coalesced([self.quote(column.name) for column in columns])
+
     def cursor_nanoseconds(self, term: str) -> str:
         return f"{self.micros(term)} * 1000"
 
     def cursor_micros(self, columns: Sequence[Column]) -> str:
-        return self.micros(coalesced([self.quote(column.name) for column in columns]))
+        return self.micros(self.cursor_timestamp(columns))
 
     def nanoseconds(self, text: str | None) -> int:
         return int(text or 0)
@@ -233,8 +269,47 @@ def iso(nanoseconds: int, digits: int = 9) -> str:
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.{fraction:09d}"[: 20 + digits]
 
 
+def _clock(db: Database) -> str | None:
+    problem: DataError | None = None
+    for query in _CLOCKS:
+        try:
+            return db.row(query)[0]
+        except DataError as error:
+            problem = problem or error
+    raise problem or DataError("no clock")
+
+
+def _moment(text: str | None, whose: str, cure: str) -> tuple[int, tzinfo | None]:
+    """Nanoseconds since 1970-01-01 00:00 on a clock, and the zone of that clock if the text has one."""
+    match = _MOMENT.fullmatch(text or "")
+    try:
+        if match is None:
+            raise ValueError
+        seconds = (datetime.fromisoformat(f"{match[1]}T{match[2]}") - _EPOCH).total_seconds()
+        zone = _zone(match[4]) if match[4] else None
+    except (ValueError, KeyError, OSError):
+        raise DataError(
+            f"{whose} says {text!r}, which is not a timestamp with an offset or a zone's name: {cure}"
+        ) from None
+    return int(seconds) * _SECOND + int((match[3] or "0").ljust(9, "0")), zone
+
+
+def _zone(text: str) -> tzinfo:
+    """``Z``, ``+02``, ``-3:30``, ``+0200`` or a name."""
+    offset = _OFFSET.fullmatch(text)
+    if offset is None:
+        return ZoneInfo("UTC" if text == "Z" else text)
+    east = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
+    return timezone(-east if offset[1] == "-" else east)
+
+
 def coalesced(terms: Sequence[str]) -> str:
     return terms[0] if len(terms) == 1 else f"COALESCE({', '.join(terms)})"
+
+
+def as_text(term: str) -> str:
+    """A time, timestamp or UUID as text."""
+    return f"CAST({term} AS VARCHAR({_LONGEST}))"
 
 
 def _gateway() -> Any:

@@ -32,6 +32,8 @@ _RANGES = {
     (Kind.INSTANT, "bigint"): _TIMESTAMPS,
     (Kind.INT64, "decimal(20,0)"): _Range(-(2**63), 2**63 - 1, "bigint", f"is too large for INT64 ({2**63 - 1})"),
 }
+# What makes a timestamp of a text.
+_DAYS = {Kind.TIME: "1970-01-01 ", Kind.WALL: "", Kind.INSTANT: ""}
 CURE = "correct it, leave its row out or select the column as a text, by a view or `query`"
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.* has a value that .*?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
 
@@ -43,12 +45,17 @@ def fitting(reading: Reading, column: SparkColumn, table: str) -> SparkColumn:
     """
     from pyspark.sql import functions as F
 
+    def refused(others: str) -> SparkColumn:
+        return F.raise_error(F.lit(f"{table}.{reading.name} has a value that {others}: {CURE}"))
+
+    if reading.wire == "string" and reading.kind in _DAYS:
+        moment = F.concat(F.lit(_DAYS[reading.kind]), column).try_cast("timestamp")
+        return F.when(column.isNull() | moment.isNotNull(), moment).otherwise(refused("is not in ISO form"))
     limits = _RANGES.get((reading.kind, reading.wire))
     if limits is None:
         return column
-    refused = F.raise_error(F.lit(f"{table}.{reading.name} has a value that {limits.others}: {CURE}"))
     fits = column.isNull() | column.between(limits.low, limits.high)
-    return F.when(fits, column.cast(limits.type)).otherwise(refused)
+    return F.when(fits, column.cast(limits.type)).otherwise(refused(limits.others))
 
 
 def misfit_of(failure: str) -> str | None:

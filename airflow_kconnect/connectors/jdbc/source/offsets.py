@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -86,7 +86,7 @@ def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> 
     return problems
 
 
-def to_instant(wall: int, zone: ZoneInfo | None) -> int:
+def to_instant(wall: int, zone: tzinfo | None) -> int:
     """Nanoseconds in UTC of nanoseconds on the clock of a zone.
 
     Of an hour that comes twice it is the first; of one that never comes, the hour before it.
@@ -111,7 +111,7 @@ def settled_wall(instant: int, zone: ZoneInfo | None) -> int:
     return wall - (max(_instants(wall, zone)) - instant)
 
 
-def _instants(wall: int, zone: ZoneInfo | None) -> tuple[int, ...]:
+def _instants(wall: int, zone: tzinfo | None) -> tuple[int, ...]:
     """When a clock shows a time: mostly one instant, given twice."""
     if zone is None:
         return (wall,)

@@ -16,7 +16,7 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.databases import mariadb as mariadb_support
-from tests.support.databases.jdbc_databases import HsqldbDatabase
+from tests.support.databases.jdbc_databases import H2Database, HsqldbDatabase
 from tests.support.databases.mariadb import MariaServer
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
 
@@ -80,14 +80,88 @@ def test_unknown_database_is_read_by_what_jdbc_says_of_it(
     assert run_here(stamped, **IN_THE_JOB).records["read"] == 0
 
 
+@pytest.mark.parametrize("other", ["timestamp", pytest.param("date", marks=pytest.mark.exhaustive)])
+def test_dates_of_derby_are_cursors(derby: DerbyDatabase, jdbc_source: SourceConfig, run_here: Run, other: str) -> None:
+    derby.execute(f'create table "t" ("moment" date not null, "first" {other})')
+    derby.execute("insert into \"t\" (\"moment\") values ('2024-01-01'), ('2024-01-02'), ('9999-12-31')")
+    config = jdbc_source(derby, mode="timestamp", **{"timestamp.column.name": "first,moment"})
+    run = run_here(config, **IN_THE_JOB)
+    assert run.records["written"] == 2
+    assert run.offsets[0]["offset"] == {"timestamp": 1704153600000, "timestamp_nanos": 0}
+    assert run_here(config, **IN_THE_JOB).records["read"] == 0
+
+
 @pytest.fixture
 def in_berlin(spark: SparkSession) -> Iterator[None]:
-    """The JVM of Spark is in another zone, which HSQLDB's sessions take over."""
+    """The JVM of Spark is in another zone, which sessions of H2 and HSQLDB take over."""
     jvm: Any = spark.sparkContext._jvm
     before = jvm.java.util.TimeZone.getDefault()
     jvm.java.util.TimeZone.setDefault(jvm.java.util.TimeZone.getTimeZone("Europe/Berlin"))
     yield
     jvm.java.util.TimeZone.setDefault(before)
+
+
+@pytest.mark.usefixtures("in_berlin")
+class TestH2:
+    """Its types are those of the SQL standard. At 02:30 on 2026-03-29 there is no such time in Berlin."""
+
+    @pytest.fixture
+    def db(self, tmp_path: Path) -> H2Database:
+        return H2Database.create(tmp_path)
+
+    def test_types(self, db: H2Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+        db.execute(
+            "create table kinds (id bigint generated always as identity primary key, at timestamp, tm time,"
+            " tms time(9), tmz time(3) with time zone, ts timestamp with time zone, tsn timestamp(9) with time zone)"
+        )
+        db.execute(
+            "insert into kinds (at, tm, tms, tmz, ts, tsn) values ('2026-03-29 02:30:00.123456', '01:02:03',"
+            " '23:59:59.999999999', '23:59:59.5+01:30', '2026-03-29 04:30:00.5+02:00',"
+            " '0001-01-01 00:00:00.123456789-00:30')"
+        )
+        db.execute("insert into kinds (tm) values (null)")
+        config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
+        assert run_here(config).records["written"] == 2
+        full, empty = rows(config, "kinds")
+        assert full == {
+            "id": 1, "at": 1774751400123, "tm": 3723000, "tms": 86399999, "tmz": "23:59:59.5+01:30",
+            "ts": 1774751400500, "tsn": -62135594999877,
+        }  # fmt: skip
+        assert empty == {**dict.fromkeys(full), "id": 2}
+
+    @pytest.mark.parametrize(
+        ("type_", "value", "offset"),
+        [
+            ("timestamp(9)", "'2024-01-01 00:00:00.123456789'", (1704067200123, 123456789)),
+            pytest.param(
+                "timestamp with time zone",
+                "'2026-03-29 04:30:00.5+02:00'",
+                (1774751400500, 500000000),
+                marks=pytest.mark.exhaustive,
+            ),
+            pytest.param("date", "'2024-01-02'", (1704153600000, 0), marks=pytest.mark.exhaustive),
+        ],
+    )
+    def test_cursors(
+        self, db: H2Database, jdbc_source: SourceConfig, run_here: Run, type_: str, value: str, offset: tuple[int, int]
+    ) -> None:
+        db.execute(f"create table t (moment {type_} not null)")
+        db.execute(f"insert into t values ({value}), (current_timestamp + interval '2' day)")
+        config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
+        run = run_here(config)
+        assert run.records["written"] == 1
+        assert run.offsets[0]["offset"] == {"timestamp": offset[0], "timestamp_nanos": offset[1]}
+        assert run_here(config).records["read"] == 0
+
+    @pytest.mark.exhaustive
+    def test_a_timestamp_that_is_not_read_is_an_error_that_names_its_column(
+        self, db: H2Database, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute("create table t (id bigint primary key, at timestamp with time zone)")
+        db.execute("insert into t values (1, '999999-01-01 00:00:00+00:00')")
+        config = jdbc_source(db, mode="bulk", **{"table.whitelist": "t"})
+        with pytest.raises(ConnectError, match=r"t\.at has a value that is not"):
+            run_here(config)
 
 
 @pytest.mark.usefixtures("in_berlin")
@@ -103,13 +177,13 @@ class TestHsqldb:
             'create table "kinds" ("id" bigint generated always as identity primary key, "t" tinyint, "s" smallint,'
             ' "n" decimal(8, 2), "f" real, "b" boolean, "bit" bit, "d" date, "tm" time(3), "at" timestamp,'
             ' "old" timestamp(3), "ts" timestamp(9) with time zone, "c" char(3), "x" longvarchar, "cl" clob,'
-            ' "y" varbinary(4), "bl" blob, "u" uuid, "i" interval day to second, "unknown" bit(3))'
+            ' "y" varbinary(4), "bl" blob, "u" uuid, "i" interval day to second, "unknown" bit(3), "tz" time)'
         )
         db.execute(
             "insert into \"kinds\" values (default, -128, -1, -1.25, 1.5, true, B'1', '1969-12-31', '23:59:59.999',"
             " '2026-03-29 02:30:00.123456', '0001-01-01 00:00:00', timestamp '2026-03-29 02:30:00.5+00:00', 'a',"
             " 'ünï', 'long', X'00FF', X'FF00', UUID('123e4567-e89b-12d3-a456-426614174000'),"
-            " interval '1 02:03:04' day to second, B'101')"
+            " interval '1 02:03:04' day to second, B'101', '01:02:03')"
         )
         db.execute('insert into "kinds" ("t") values (null)')
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
@@ -119,7 +193,7 @@ class TestHsqldb:
             "id": 0, "t": -128, "s": -1, "n": -1.25, "f": 1.5, "b": True, "bit": 1, "d": -1, "tm": 86399999,
             "at": 1774751400123, "old": -62135596800000, "ts": 1774751400500, "c": "a  ", "x": "ünï", "cl": "long",
             "y": "AP8=", "bl": "/wA=", "u": "123e4567-e89b-12d3-a456-426614174000", "i": "1 02:03:04.000000",
-            "unknown": "101",
+            "unknown": "101", "tz": 3723000,
         }  # fmt: skip
         assert empty == {**dict.fromkeys(full), "id": 1}
 
@@ -174,6 +248,30 @@ class TestHsqldb:
         config = jdbc_source(db, mode="bulk", query='select * from "missing"')
         with pytest.raises(ConnectError, match="object not found: missing"):
             run_here(config)
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize("kind", [H2Database, pytest.param(HsqldbDatabase, marks=pytest.mark.exhaustive)])
+def test_a_cursor_of_columns_of_different_types(
+    kind: type[H2Database | HsqldbDatabase], tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+) -> None:
+    db = kind.create(tmp_path)
+    db.execute('create table "t" ("made" date not null, "at" timestamp, "changed" timestamp with time zone)')
+    for values in (
+        "'2024-01-02', null, null",
+        "'2024-01-01', '2024-01-02 00:00:00.5', null",
+        "'2024-01-01', '2024-01-01 00:00:00', '2024-01-02 01:00:01+01:00'",
+    ):
+        db.execute(f'insert into "t" values ({values})')
+    names = {"timestamp.column.name": "changed,at,made", "table.whitelist": "t"}
+    config = jdbc_source(db, mode="timestamp", **names)
+    offsets = [run_here({**config, "kconnect.max.records": "1"}).offsets[0]["offset"] for _ in range(3)]
+    assert offsets == [
+        {"timestamp": 1704153600000, "timestamp_nanos": 0},
+        {"timestamp": 1704153600500, "timestamp_nanos": 500000000},
+        {"timestamp": 1704153601000, "timestamp_nanos": 0},
+    ]
+    assert run_here(config).records["read"] == 0
 
 
 if mariadb_support.available():

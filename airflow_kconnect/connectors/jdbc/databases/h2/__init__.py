@@ -1,0 +1,1 @@
+"""H2: what its JDBC driver does not tell, or tells wrongly."""
