@@ -39,7 +39,7 @@ class KafkaSourceOperator(ReportingOperator):
         must exist. Default: `spark_default`. (templated)
     :param conn_id: the same under the name it has in `SparkSubmitOperator`; `spark_conn_id` wins.
     :param application: a different path of the job, such as one inside a container image (`local:///...`). (templated)
-    :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
+    :param deferrable: free the worker slot while a job runs on YARN, Kubernetes or a service, and have a trigger wait.
         Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
         `[operators] default_deferrable`.
     :param asset_events: whether a run records events for the topics that received records (see `topic_asset`), and says
@@ -87,7 +87,7 @@ class KafkaSinkOperator(ReportingOperator):
         must exist. Default: `spark_default`. (templated)
     :param conn_id: the same under the name it has in `SparkSubmitOperator`; `spark_conn_id` wins.
     :param application: a different path of the job, such as one inside a container image (`local:///...`). (templated)
-    :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
+    :param deferrable: free the worker slot while a job runs on YARN, Kubernetes or a service, and have a trigger wait.
         Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
         `[operators] default_deferrable`.
     :param asset_events: whether the topics that the connector reads are inlets of the task (see `topic_asset`), and the
