@@ -163,7 +163,7 @@ def test_a_poll_after_a_failure_doubles_nothing(tap: Tap) -> None:
     task = started(tap.props(size=5, events={"13": "exit"}))
     found: list[SourceRecord] = []
     with pytest.raises(RetriableError):
-        while records := task.poll():
+        while (records := task.poll()) is not None:  # a page may be empty
             found += records
     found += polls(task)
     assert numbers(found) == list(range(23))
@@ -214,7 +214,7 @@ def test_a_schema_that_changes_is_learned_before_its_records(tap: Tap) -> None:
     props = tap.props(size=5, events={"13": "schema-always"})
     task, found = started(props), list[SourceRecord]()
     with pytest.raises(NewShapes) as new:
-        while records := task.poll():
+        while (records := task.poll()) is not None:  # a page may be empty
             found += records
     task.stop()
     again = started(props, states(found)[numbers(found)[-1]], [new.value.facts])
