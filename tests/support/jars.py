@@ -1,7 +1,7 @@
 """Jars of servers and connectors that only tests need, downloaded once.
 
-``python -m tests.support.jars GROUP:ARTIFACT:VERSION ...`` has Ivy look up what these need, and writes their files
-down in `jars.json`: whoever has an empty cache then downloads several at once.
+``python -m tests.support.jars GROUP:ARTIFACT:VERSION ...`` has Ivy look up what these need, and lists their files in
+`jars.json`, from where an empty cache is filled with several downloads at once.
 """
 
 from __future__ import annotations

@@ -13,8 +13,6 @@ Bind = Callable[[Any, int, Any], None]
 _REAL = ("FLOAT32", "FLOAT64")
 _NUMBERS = ("INT8", "INT16", "INT32", "INT64", *_REAL, DECIMAL)
 _MOMENTS = {DATE: "LocalDate", TIME: "LocalTime", TIMESTAMP: "LocalDateTime"}
-
-
 # java.sql.Types
 _TINYINT, _SMALLINT = -6, 5
 

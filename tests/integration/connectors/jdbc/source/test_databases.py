@@ -101,6 +101,14 @@ def in_berlin(spark: SparkSession) -> Iterator[None]:
     jvm.java.util.TimeZone.setDefault(before)
 
 
+def moves_one_row_once(config: dict[str, str], offset: tuple[int, int], run_here: Run) -> None:
+    """A run stops at the row's cursor, and the next one reads nothing. :param offset: ms, and nanoseconds."""
+    run = run_here(config)
+    assert run.records["written"] == 1
+    assert run.offsets[0]["offset"] == {"timestamp": offset[0], "timestamp_nanos": offset[1]}
+    assert run_here(config).records["read"] == 0
+
+
 @pytest.mark.usefixtures("in_berlin")
 class TestH2:
     """Its types are those of the SQL standard. At 02:30 on 2026-03-29 there is no such time in Berlin."""
@@ -148,10 +156,7 @@ class TestH2:
         db.execute(f"create table t (moment {type_} not null)")
         db.execute(f"insert into t values ({value}), (current_timestamp + interval '2' day)")
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
-        run = run_here(config)
-        assert run.records["written"] == 1
-        assert run.offsets[0]["offset"] == {"timestamp": offset[0], "timestamp_nanos": offset[1]}
-        assert run_here(config).records["read"] == 0
+        moves_one_row_once(config, offset, run_here)
 
     @pytest.mark.exhaustive
     def test_a_timestamp_that_is_not_read_is_an_error_that_names_its_column(
@@ -230,10 +235,7 @@ class TestHsqldb:
         db.execute(f'create table "t" ("moment" {type_} not null)')
         db.execute(f'insert into "t" values ({value})')
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
-        run = run_here(config)
-        assert run.records["written"] == 1
-        assert run.offsets[0]["offset"] == {"timestamp": offset[0], "timestamp_nanos": offset[1]}
-        assert run_here(config).records["read"] == 0
+        moves_one_row_once(config, offset, run_here)
 
     @pytest.mark.exhaustive
     def test_timestamps_up_to_this_moment_are_read(
