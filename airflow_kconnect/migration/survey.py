@@ -16,6 +16,7 @@ from airflow_kconnect.stores.handovers import Handover
 
 # Keys that say where offsets are. A file that changes them would look elsewhere.
 _IDENTITY = ("offsets.storage.topic", "consumer.override.group.id")
+_LOOKS = 3  # a first commit is rare: a second one between the next two looks more so
 
 
 @dataclass
@@ -150,7 +151,7 @@ def _compare(candidate: Candidate, cluster: ConnectCluster, here: Here) -> None:
         return
     try:
         here.resolved(candidate.config)
-        candidate.offsets = compare(cluster.offsets(candidate.name), here.offsets(candidate.config))
+        candidate.offsets = _offsets(candidate, cluster, here)
     except ConfigError as error:
         for key, texts in error.errors.items():
             for text in texts:
@@ -159,6 +160,16 @@ def _compare(candidate: Candidate, cluster: ConnectCluster, here: Here) -> None:
         candidate.assessment.add_problem("offsets", str(error))
     else:
         _check_offsets(candidate, candidate.offsets)
+
+
+def _offsets(candidate: Candidate, cluster: ConnectCluster, here: Here) -> Comparison:
+    """Both sides' offsets. A running connector that commits a partition for the first time between the two looks seems
+    to have it on one side only: then both are looked at again."""
+    for _ in range(_LOOKS):
+        found = compare(cluster.offsets(candidate.name), here.offsets(candidate.config))
+        if found.same_partitions or candidate.there.is_stopped:
+            break
+    return found
 
 
 def _check_offsets(candidate: Candidate, offsets: Comparison) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from airflow_kconnect.migration.cluster import ConnectCluster
 from tests.integration.migration.conftest import Side, wait_until
 from tests.integration.runtime.conftest import STRING, NumberedFile
 from tests.support import unique
@@ -92,6 +94,29 @@ def test_a_file_sink_moves_here_and_back(
     sides.back(name)
     wait_until(lambda: len(lines()) >= 170, "Connect's sink continuing")
     assert lines() == expected(170)
+
+
+def test_a_first_commit_between_the_looks_at_both_sides_is_no_difference(
+    side: Callable[..., Side],
+    source: dict[str, str],
+    numbered: NumberedFile,
+    bootstrap: str,
+    start_in_connect: Start,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numbered.append(10)
+    start_in_connect(source)
+    wait_until(lambda: len(read_values(bootstrap, source["topic"])) >= 10, "Connect writing")
+    offsets, looks = ConnectCluster.offsets, []
+
+    def first_before_the_commit(self: ConnectCluster, name: str) -> list[dict[str, Any]]:
+        looks.append(name)
+        return [] if len(looks) == 1 else offsets(self, name)
+
+    ours = side()
+    wait_until(lambda: ours.survey(source["name"])["offsets"]["partitions_here"] == 1, "Connect committing")
+    monkeypatch.setattr(ConnectCluster, "offsets", first_before_the_commit)
+    assert ours.survey(source["name"])["verdict"] == "can move"
 
 
 @pytest.mark.exhaustive
