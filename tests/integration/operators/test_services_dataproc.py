@@ -41,7 +41,7 @@ def test_a_job_moves_records_and_its_report_comes_back(
     check_records_and_report(lines(), worker_props, bucket)
 
 
-@pytest.mark.parametrize("runner", [pytest.param(BATCHES, marks=pytest.mark.exhaustive), JOBS], indirect=True)
+@pytest.mark.parametrize("runner", [BATCHES, JOBS], indirect=True)
 def test_a_killed_task_ends_its_job(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:

@@ -42,7 +42,7 @@ def test_a_job_moves_records_and_its_report_comes_back(
     check_records_and_report(lines(), worker_props, bucket)
 
 
-@pytest.mark.parametrize("runner", [pytest.param("emr", marks=pytest.mark.exhaustive), "emr-eks"], indirect=True)
+@pytest.mark.parametrize("runner", ["emr", "emr-eks"], indirect=True)
 def test_a_killed_task_ends_its_job(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:
