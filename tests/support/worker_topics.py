@@ -1,0 +1,35 @@
+"""The topics of Connect workers of a test run: each run of a connector reads them to their end."""
+
+from __future__ import annotations
+
+from confluent_kafka import OFFSET_END, TopicPartition
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+from tests.support.kafka import create_topic
+
+_PARTITIONS = {"connect-offsets": 5, "connect-configs": 1, "connect-status": 5}
+_POLICY = "cleanup.policy"
+
+
+class WorkerTopics:
+    """Those with usual names, which are made if they do not exist."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._admin = AdminClient({"bootstrap.servers": bootstrap})
+        existing = self._admin.list_topics(timeout=30).topics
+        for name in _PARTITIONS.keys() - existing:
+            create_topic(bootstrap, name, _PARTITIONS[name], {_POLICY: "compact"})
+
+    def empty(self) -> None:
+        """Remove all records: what the connectors of a file have left is read by those of all later ones."""
+        self._set_policy("compact,delete")  # else none can be removed
+        ends = [TopicPartition(name, n, OFFSET_END) for name, count in _PARTITIONS.items() for n in range(count)]
+        for future in self._admin.delete_records(ends).values():
+            future.result(30)
+        self._set_policy("compact")
+
+    def _set_policy(self, text: str) -> None:
+        entry = ConfigEntry(_POLICY, text, incremental_operation=AlterConfigOpType.SET)
+        topics = [ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry]) for name in _PARTITIONS]
+        for future in self._admin.incremental_alter_configs(topics).values():
+            future.result(30)
