@@ -233,18 +233,29 @@ def test_its_files_are_private_and_removed(tap: Tap) -> None:
     assert "hush-hush" not in " ".join(seen["argv"])
 
 
-def test_a_tap_gets_the_environment_without_secrets_of_airflow_and_of_spark(
+OF_OTHERS = (
+    "AIRFLOW__CORE__FERNET_KEY",
+    "AIRFLOW_CONN_SHOP",
+    "AIRFLOW_VAR_TOKEN",
+    "PYSPARK_GATEWAY_SECRET",
+    "PYTHON_WORKER_FACTORY_SECRET",
+    "_SPARK_AUTH_SECRET",
+    "_SPARK_SSL_RPC_KEY_PASSWORD",
+    "SPARK_CONNECT_AUTHENTICATE_TOKEN",
+    "SPARK_JAVA_OPT_0",
+    "KCONNECT_SPARK_OPTIONS",
+    "KCONNECT_DB_PASSWORD",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "VIRTUAL_ENV",
+)
+
+
+def test_a_tap_inherits_what_finds_machine_and_clouds_but_nothing_of_airflow_spark_and_this_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secrets = (
-        "AIRFLOW__CORE__FERNET_KEY",
-        "AIRFLOW_CONN_SHOP",
-        "PYSPARK_GATEWAY_SECRET",
-        "PYTHON_WORKER_FACTORY_SECRET",
-        "_SPARK_AUTH_SECRET",
-        "KCONNECT_SPARK_OPTIONS",
-    )
-    for name in (*secrets, "AWS_SECRET_ACCESS_KEY"):
+    needed = ("HTTPS_PROXY", "SSL_CERT_FILE", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "TZ")
+    for name in (*OF_OTHERS, *needed):
         monkeypatch.setenv(name, "hush-hush")
     command = tmp_path / "tap-env"
     record = '{"type": "RECORD", "stream": "env", "record": dict(os.environ)}'
@@ -254,7 +265,7 @@ def test_a_tap_gets_the_environment_without_secrets_of_airflow_and_of_spark(
     )
     command.chmod(0o755)
     (found,) = read({"singer.command": str(command), "singer.catalog": "none"})
-    assert ("AWS_SECRET_ACCESS_KEY" in found.value, set(secrets) & set(found.value)) == (True, set())
+    assert set(found.value) & {*OF_OTHERS, *needed, "PATH"} == {*needed, "PATH"}
 
 
 def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:
