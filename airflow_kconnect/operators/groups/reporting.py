@@ -85,7 +85,7 @@ class ReportingGroupOperator(RendersConnectors, TellsOfRuns):
         context: Context,
         before: Mapping[str, MemberEnd],
         ran: Sequence[MemberEnd],
-        kept: KeptEnds | None,
+        kept: KeptEnds,
         *,
         reported: bool,
     ) -> dict[str, Any] | None:
@@ -103,9 +103,8 @@ class ReportingGroupOperator(RendersConnectors, TellsOfRuns):
                 self._count_and_call(context, dict(end.report), self._config_of(end.connector))
         self._reports = {end.connector: dict(end.report) for end in ends if end.report is not None}
         if any(end.error is not None for end in ends):
-            if kept is not None:
-                kept.add(ran)
-                kept.add(end for name, end in before.items() if name not in kept.known)
+            kept.add(ran)
+            kept.add(end for name, end in before.items() if name not in kept.known)
             raise self._failure(context, ends)
         if all(end.state is not None for end in ends):
             raise AirflowSkipException("All connectors of the group are paused or stopped: nothing was moved")
