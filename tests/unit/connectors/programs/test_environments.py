@@ -119,9 +119,7 @@ def test_a_login_in_an_address_is_in_no_log_and_on_no_command_line(
     assert "hush-hush" not in called.read_text() + caplog.text + str(error.value)
 
 
-def test_what_builds_a_package_inherits_no_secrets_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_builds_a_package_inherits_no_secrets_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = tmp_path / "seen"
     (uv := tmp_path / "uv").write_text(f"#!/bin/sh\n/usr/bin/env > {seen}\nexit 1\n")
     uv.chmod(0o755)
