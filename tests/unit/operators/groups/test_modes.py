@@ -110,6 +110,15 @@ class TestDeferred:
         with pytest.raises(ConnectorConfigError, match="1 of 2 connectors failed; a retry would not help"):
             self.attempt(spark, of_try(store, 2), *connectors, b="done")
 
+    def test_callbacks_get_the_kinds_of_those_that_failed(self, spark: FakeSpark) -> None:
+        of = of_try(Store())
+        with pytest.raises(ConnectorRetriableError):
+            self.attempt(spark, of, a_source("a"), a_sink("b"), a="E", b="E")
+        assert [(each["connector"], each["kind"]) for each in of["kconnect"]["failures"]] == [
+            ("a", "source"),
+            ("b", "sink"),
+        ]
+
     def test_one_that_is_paused_is_in_the_table_too(
         self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
