@@ -125,12 +125,18 @@ def test_a_table_that_was_restored_by_time_has_only_the_plans_before(table: Delt
     assert (ids(table), table.last_plan(OURS)) == ([1], 1)
 
 
-def test_a_table_that_was_replaced_or_created_again_has_no_plans(table: DeltaTable, open_table: MakeTable) -> None:
+def test_a_table_that_was_replaced_has_no_plans(open_table: MakeTable) -> None:
+    table = open_table(f"default.{unique('t').replace('-', '_')}")
+    table.create(TableDefinition(COLUMNS))
     table.append(plan(1), rows(table, 1))
     table.spark.sql(f"CREATE OR REPLACE TABLE {table.name} (id BIGINT) USING delta")
     assert table.last_plan(OURS) is None
     with pytest.raises(DataError, match="restored or replaced"):
         table.has(plan(1))
+
+
+def test_a_table_that_was_created_again_has_no_plans(table: DeltaTable, open_table: MakeTable) -> None:
+    table.append(plan(1), rows(table, 1))
     shutil.rmtree(folder(table))
     table._java.org.apache.spark.sql.delta.DeltaLog.clearCache()
     assert (table.columns(), table.last_plan(OURS)) == (None, None)
