@@ -75,7 +75,8 @@ LAKE_TESTS := tests/integration/connectors/table tests/integration/runtime/sink/
   tests/integration/spark/test_guide.py tests/integration/spark/test_program.py
 LAKE_PROCESSES := 2
 lakes: setup $(LAKES)/$(LAKES_PYSPARK)  ## the tests of Iceberg and Delta tables, with a PySpark that has them
-	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses $(LAKE_PROCESSES) --dist loadscope $(LAKE_TESTS)
+	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses $(LAKE_PROCESSES) --dist loadscope -m '$(MARKS)' \
+	  $(LAKE_TESTS)
 
 $(LAKES)/$(LAKES_PYSPARK):
 	rm -rf $(LAKES)
