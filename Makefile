@@ -78,7 +78,8 @@ TRIED := $(addprefix --ignore=tests/integration/connectors/table/, \
   changes/test_changes.py columns/test_rows.py columns/test_schemaless.py test_routes.py)
 LAKE_PROCESSES := 2
 lakes: setup $(LAKES)/$(LAKES_PYSPARK)  ## the tests of Iceberg and Delta tables, with a PySpark that has them
-	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses $(LAKE_PROCESSES) --dist loadscope $(LAKE_TESTS) $(TRIED)
+	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses $(LAKE_PROCESSES) --dist loadscope -m '$(MARKS)' \
+	  $(LAKE_TESTS) $(TRIED)
 
 $(LAKES)/$(LAKES_PYSPARK):
 	rm -rf $(LAKES)
