@@ -79,6 +79,7 @@ ORACLE = Database(
     example="jdbc:oracle:thin:@//host:1521/service",
     port=1521,
     condition=of_oracle,
+    reader="airflow_kconnect.connectors.jdbc.databases.oracle.reading:Oracle",
     writer=f"{_TARGETS}OracleTarget",
 )
 SQLSERVER = Database(
@@ -87,5 +88,6 @@ SQLSERVER = Database(
     port=1433,
     lineage=Lineage("mssql", "dbo"),
     condition=of_sql_server,
+    reader="airflow_kconnect.connectors.jdbc.databases.sqlserver.reading:SqlServer",
     writer=f"{_TARGETS}SqlServerTarget",
 )
