@@ -48,6 +48,7 @@ DERBY = Database(
     parameters=names(_DERBY_PARAMETERS),
     driver_class="org.apache.derby.iapi.jdbc.AutoloadedDriver",
     condition=of_derby,
+    reader="airflow_kconnect.connectors.jdbc.source.dialect:TextDialect",
     writer=f"{_TARGETS}DerbyTarget",
 )
 H2 = Database(

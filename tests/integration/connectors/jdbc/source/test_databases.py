@@ -306,6 +306,17 @@ def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source
     assert not list(tmp_path.iterdir())
 
 
+def test_a_cursor_of_sqlite_that_is_not_a_timestamp_fails_the_run(
+    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+) -> None:
+    database = SqliteDatabase.create(tmp_path)
+    database.execute("create table t (moment timestamp not null)")
+    database.execute("insert into t values ('2026-11-27'), ('27.11.2026')")
+    config = jdbc_source(database, mode="timestamp", **{"timestamp.column.name": "moment"})
+    with pytest.raises(DataError, match="t has 1 rows in which moment has a value that is not a timestamp"):
+        run_here(config)
+
+
 def test_sqlite_file_that_another_process_has_locked_is_tried_again(
     tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
 ) -> None:
