@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.driver.connection import Account
+from airflow_kconnect.connectors.jdbc.driver.connection import Database as Connection
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
@@ -120,12 +122,14 @@ class TestH2:
     def test_types(self, db: H2Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
         db.execute(
             "create table kinds (id bigint generated always as identity primary key, at timestamp, tm time,"
-            " tms time(9), tmz time(3) with time zone, ts timestamp with time zone, tsn timestamp(9) with time zone)"
+            " tms time(9), tmz time(3) with time zone, ts timestamp with time zone, tsn timestamp(9) with time zone,"
+            " u uuid, j json, e enum('a', 'b'), f decfloat(5))"
         )
         db.execute(
-            "insert into kinds (at, tm, tms, tmz, ts, tsn) values ('2026-03-29 02:30:00.123456', '01:02:03',"
-            " '23:59:59.999999999', '23:59:59.5+01:30', '2026-03-29 04:30:00.5+02:00',"
-            " '0001-01-01 00:00:00.123456789-00:30')"
+            "insert into kinds (at, tm, tms, tmz, ts, tsn, u, j, e, f) values ('2026-03-29 02:30:00.123456',"
+            " '01:02:03', '23:59:59.999999999', '23:59:59.5+01:30', '2026-03-29 04:30:00.5+02:00',"
+            " '0001-01-01 00:00:00.123456789-00:30', '123e4567-e89b-12d3-a456-426614174000', json '{\"a\": [1]}',"
+            " 'b', 1.25)"
         )
         db.execute("insert into kinds (tm) values (null)")
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
@@ -133,7 +137,8 @@ class TestH2:
         full, empty = rows(config, "kinds")
         assert full == {
             "id": 1, "at": 1774751400123, "tm": 3723000, "tms": 86399999, "tmz": "23:59:59.5+01:30",
-            "ts": 1774751400500, "tsn": -62135594999877,
+            "ts": 1774751400500, "tsn": -62135594999877, "u": "123e4567-e89b-12d3-a456-426614174000", "j": '{"a":[1]}',
+            "e": "b", "f": "1.25",
         }  # fmt: skip
         assert empty == {**dict.fromkeys(full), "id": 2}
 
@@ -157,6 +162,11 @@ class TestH2:
         db.execute(f"insert into t values ({value}), (current_timestamp + interval '2' day)")
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
         moves_one_row_once(config, offset, run_here)
+
+    def test_times_that_the_zone_of_the_job_leaves_out_are_known_by_any_driver_of_today(self, db: H2Database) -> None:
+        url = JdbcUrl.parse(db.url)
+        with closing(Connection(lambda: connect(url, {}, {}), Account("c", url.shown, "other"))) as connection:
+            assert connection.rows("select timestamp '2026-03-29 02:30:00'") == [("2026-03-29T02:30",)]
 
     @pytest.mark.exhaustive
     def test_a_timestamp_that_is_not_read_is_an_error_that_names_its_column(
