@@ -213,7 +213,7 @@ class TestHsqldb:
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
         full, empty = poll(config)[0]
         assert full == {
-            "id": 0, "t": -128, "s": -1, "n": "-1.25", "f": 1.5, "b": True, "bit": 1, "d": -1, "tm": 86399999,
+            "id": 0, "t": -128, "s": -1, "n": "-1.25", "f": "1.5", "b": True, "bit": 1, "d": -1, "tm": 86399999,
             "at": 1774751400123456, "old": -62135596800000000, "ts": 1774751400500000, "c": "a  ", "x": "ünï",
             "cl": "long", "y": b"\0\xff", "bl": b"\xff\0", "u": "123e4567-e89b-12d3-a456-426614174000",
             "i": "1 02:03:04.000000", "unknown": "101", "tz": 3723000,
