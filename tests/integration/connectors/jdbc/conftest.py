@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pyspark.sql import Column, SparkSession
@@ -27,8 +27,19 @@ CONFLUENT = "io.confluent.connect.jdbc.JdbcSourceConnector"
 
 SourceConfig = Callable[..., dict[str, str]]
 Rows = Callable[[Mapping[str, str], str], list[dict[str, Any]]]
-Polled = tuple[list[dict[str, Any]], dict[str, Offset]]
-Poll = Callable[..., Polled]
+Poll = Callable[..., "Polled"]
+
+
+class Polled(NamedTuple):
+    """What a run would move: dates are in days, timestamps in microseconds.
+
+    :param offsets: by source partition, those that the run would commit.
+    :param splits: their number.
+    """
+
+    rows: list[dict[str, Any]] = []
+    offsets: dict[str, Offset] = {}
+    splits: int = 0
 
 
 @pytest.fixture
@@ -73,10 +84,7 @@ def rows(bootstrap: str) -> Rows:
 
 @pytest.fixture
 def poll(spark: SparkSession) -> Poll:
-    """What a run would move, by Spark's reader but without Kafka, and the offsets that it would commit.
-
-    `rows, offsets = poll(config, offsets, max_records=1)`: dates are in days, timestamps in microseconds.
-    """
+    """A run by Spark's reader, without Kafka: `poll(config, offsets, max_records=1).rows`."""
 
     def go(
         config: Mapping[str, str],
@@ -91,13 +99,13 @@ def poll(spark: SparkSession) -> Poll:
             plan = connector.plan(PlanContext(offsets or {}, {}, max_records, None, lambda: 1, lambda: spark))
             before_reading()
             if not plan.splits:
-                return [], {}
+                return Polled()
             frame = connector.read(spark, [(n, split, split.start) for n, split in enumerate(plan.splits)])
             values = frame.df.select("value.*")
             rows = run_job(values.select(*(_plain(name, type_) for name, type_ in values.dtypes)))
             ends = ((split, connector.offset(split, split.end)) for split in plan.splits)
             committed = {partition_identity(split.source_partition): end for split, end in ends if end is not None}
-            return [row.asDict() for row in rows], committed
+            return Polled([row.asDict() for row in rows], committed, len(plan.splits))
         except RetriableError as error:
             raise connector.explained(str(error)) or error from error
         finally:

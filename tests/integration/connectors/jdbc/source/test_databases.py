@@ -1,4 +1,7 @@
-"""The JDBC source on databases other than PostgreSQL: their types, and those that are read by their JDBC drivers."""
+"""The JDBC source on databases other than PostgreSQL: their types, and those that are read by their JDBC drivers.
+
+Tables go through Spark's reader, without Kafka.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,7 @@ from airflow_kconnect.connectors.jdbc.driver.connection import Database as Conne
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.facts import registry
-from tests.integration.connectors.jdbc.conftest import Poll, Rows, SourceConfig
-from tests.integration.runtime.conftest import Run
+from tests.integration.connectors.jdbc.conftest import Poll, SourceConfig
 from tests.support.databases.jdbc_databases import H2Database, HsqldbDatabase
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
 
@@ -36,9 +38,6 @@ class DerbyDatabase(Database):
         return []
 
 
-IN_THE_JOB = {"kconnect.jdbc.drivers.allowed": "jdbc:derby"}
-
-
 @pytest.fixture
 def derby(spark: SparkSession, tmp_path: Path) -> DerbyDatabase:
     connect(JdbcUrl.parse(f"jdbc:derby:{tmp_path}/derby;create=true"), {}, {}).close()
@@ -51,15 +50,26 @@ def moves_once(config: dict[str, str], count: int, offset: tuple[int, int], poll
     :param offset: ms, and nanoseconds.
     :returns: the rows.
     """
-    rows, offsets = poll(config)
-    assert len(rows) == count
-    assert list(offsets.values()) == [{"timestamp": offset[0], "timestamp_nanos": offset[1]}]
-    assert poll(config, offsets) == ([], {})
-    return rows
+    polled = poll(config)
+    assert len(polled.rows) == count
+    assert list(polled.offsets.values()) == [{"timestamp": offset[0], "timestamp_nanos": offset[1]}]
+    assert poll(config, polled.offsets).rows == []
+    return polled.rows
+
+
+def reads_splits_and_then_what_is_new(db: Database, insert: str, config: dict[str, str], poll: Poll) -> None:
+    """:param insert: the statement that adds a row to the 300 which there are."""
+    first = poll(config)
+    db.execute(insert)
+    second = poll(config, first.offsets)
+    assert (first.splits > 1, second.splits) == (True, 1)
+    assert [len(first.rows), len(second.rows)] == [300, 1]
+    ids = [row["id"] for row in first.rows + second.rows]
+    assert sorted(ids) == list(range(min(ids), min(ids) + 301))
 
 
 def test_derby_is_read_in_splits_and_then_what_is_new(
-    derby: DerbyDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows, poll: Poll
+    derby: DerbyDatabase, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     derby.execute(
         'create table "t" ("id" bigint not null generated always as identity primary key, "d" date, "tm" time,'
@@ -71,18 +81,12 @@ def test_derby_is_read_in_splits_and_then_what_is_new(
     for _ in range(3):
         derby.execute(insert + ", ".join([values] * 100))
     config = jdbc_source(derby, **{"split.rows": "100", "table.whitelist": "t"})
-    first = run_here(config, **IN_THE_JOB)
-    derby.execute(insert + values)
-    second = run_here(config, **IN_THE_JOB)
-    assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
-    found = rows(config, "t")
-    assert sorted(row["id"] for row in found) == list(range(1, 302))
-    assert found[-1] == {
-        "id": 301, "d": -1, "tm": 86399000, "at": 1704067200123, "n": -1.25, "s": -1, "x": "ünï", "b": True,
-        "y": "AP8=",
-    }  # fmt: skip
+    reads_splits_and_then_what_is_new(derby, insert + values, config, poll)
     stamped = {**config, "mode": "timestamp", "timestamp.column.name": "at"}
-    moves_once(stamped, 301, (1704067200123, 123456000), poll)
+    assert moves_once(stamped, 301, (1704067200123, 123456000), poll)[-1] == {
+        "id": 301, "d": -1, "tm": 86399000, "at": 1704067200123456, "n": "-1.25", "s": -1, "x": "ünï", "b": True,
+        "y": b"\0\xff",
+    }  # fmt: skip
 
 
 def test_a_database_that_is_not_known_is_read_by_what_its_driver_says_of_it(
@@ -143,7 +147,7 @@ class TestH2:
         )
         db.execute("insert into kinds (tm) values (null)")
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
-        full, empty = poll(config)[0]
+        full, empty = poll(config).rows
         assert full == {
             "id": 1, "at": 1774751400123456, "tm": 3723000, "tms": 86399999, "tmz": "23:59:59.5+01:30",
             "ts": 1774751400500000, "tsn": -62135594999876544, "u": "123e4567-e89b-12d3-a456-426614174000",
@@ -211,7 +215,7 @@ class TestHsqldb:
         )
         db.execute('insert into "kinds" ("t") values (null)')
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
-        full, empty = poll(config)[0]
+        full, empty = poll(config).rows
         assert full == {
             "id": 0, "t": -128, "s": -1, "n": "-1.25", "f": "1.5", "b": True, "bit": 1, "d": -1, "tm": 86399999,
             "at": 1774751400123456, "old": -62135596800000000, "ts": 1774751400500000, "c": "a  ", "x": "ünï",
@@ -222,16 +226,13 @@ class TestHsqldb:
 
     @pytest.mark.exhaustive
     def test_a_table_is_read_in_splits_and_then_what_is_new(
-        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll
     ) -> None:
         db.execute('create table "t" ("id" bigint generated always as identity primary key, "x" varchar(9))')
         insert = 'insert into "t" ("x") values '
         db.execute(insert + ", ".join(["('a')"] * 300))
         config = jdbc_source(db, **{"split.rows": "100", "table.whitelist": "t"})
-        first = run_here(config)
-        db.execute(f"{insert} ('b')")
-        second = run_here(config)
-        assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
+        reads_splits_and_then_what_is_new(db, f"{insert} ('b')", config, poll)
 
     @pytest.mark.parametrize(
         ("type_", "value", "offset"),
@@ -261,7 +262,7 @@ class TestHsqldb:
         db.execute('create table "t" ("moment" timestamp with time zone not null)')
         db.execute('insert into "t" values (current_timestamp - 5 second), (current_timestamp + 10 minute)')
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
-        assert len(poll(config)[0]) == 1
+        assert len(poll(config).rows) == 1
 
     def test_a_table_that_is_not_there(self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll) -> None:
         config = jdbc_source(db, mode="bulk", query='select * from "missing"')
@@ -286,10 +287,11 @@ def test_a_cursor_of_columns_of_different_types(
     config = jdbc_source(db, mode="timestamp", **names)
     offsets: dict[str, Offset] = {}
     for moment in (1704153600000, 1704153600500, 1704153601000):
-        rows, offsets = poll(config, offsets, max_records=1)
-        assert len(rows) == 1
+        polled = poll(config, offsets, max_records=1)
+        offsets = polled.offsets
+        assert len(polled.rows) == 1
         assert [offset["timestamp"] for offset in offsets.values()] == [moment]
-    assert poll(config, offsets) == ([], {})
+    assert poll(config, offsets).rows == []
 
 
 def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source: SourceConfig, poll: Poll) -> None:
@@ -310,13 +312,13 @@ def test_a_cursor_of_sqlite_that_is_not_a_timestamp_fails_the_run(
 
 
 def test_sqlite_file_that_another_process_has_locked_is_tried_again(
-    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     database = SqliteDatabase.create(tmp_path)
     database.execute("create table t (id integer primary key)")
     with closing(database.connect()) as other, pytest.raises(RetriableError, match="SQLITE_BUSY"):
         other.execute("begin exclusive")
-        run_here(jdbc_source(database, **{"connection.busy_timeout": "100"}))
+        poll(jdbc_source(database, **{"connection.busy_timeout": "100"}))
 
 
 def test_a_query_of_duckdb_reads_no_files(tmp_path: Path, jdbc_source: SourceConfig, poll: Poll) -> None:
@@ -330,7 +332,7 @@ def test_a_query_of_duckdb_reads_no_files(tmp_path: Path, jdbc_source: SourceCon
 
 
 def test_a_duckdb_table_is_read_in_splits_and_then_what_is_new(
-    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows, poll: Poll
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     db = DuckDbDatabase.create(tmp_path)
     db.execute("create sequence numbers")
@@ -338,19 +340,15 @@ def test_a_duckdb_table_is_read_in_splits_and_then_what_is_new(
     insert = "insert into t (moment) select timestamp '2024-01-01' + to_microseconds(i) from range({}) n(i)"
     db.execute(insert.format(300))
     config = jdbc_source(db, **{"split.rows": "100"})
-    first = run_here(config)
-    db.execute(insert.format(1))
-    second = run_here(config)
-    assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
-    assert sorted(row["id"] for row in rows(config, "t")) == list(range(1, 302))
+    reads_splits_and_then_what_is_new(db, insert.format(1), config, poll)
     stamped = {**config, "mode": "timestamp", "timestamp.column.name": "moment"}
     moves_once(stamped, 301, (1704067200000, 299000), poll)
 
 
 def test_a_duckdb_file_that_another_process_has_open_is_tried_again(
-    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     database = DuckDbDatabase.create(tmp_path)
     database.execute("create table t (id bigint primary key)")
     with closing(database.connect()), pytest.raises(RetriableError, match="Could not set lock"):
-        run_here(jdbc_source(database))
+        poll(jdbc_source(database))

@@ -176,7 +176,7 @@ def read(poll: Poll, jdbc_source: SourceConfig) -> Read:
         if isinstance(database, MariaDatabase):
             tables["catalog.pattern"] = database.name
         config = jdbc_source(database, **{"mode": "bulk", **tables, **more})
-        return poll(config, before_reading=lambda: before_reading and database.execute(before_reading))[0]
+        return poll(config, before_reading=lambda: before_reading and database.execute(before_reading)).rows
 
     return go
 
