@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -28,6 +29,13 @@ from tests.support.faults import (
 )
 from tests.support.places import TEXT, read, stage, write
 from tests.support.stores import Store
+
+
+@pytest.fixture(scope="module", params=["azure", pytest.param("gs", marks=pytest.mark.exhaustive)])
+def store(request: pytest.FixtureRequest, store_of: Callable[[str], Store]) -> Store:
+    """Both have the same client, and Azure has signatures besides."""
+    return store_of(request.param)
+
 
 OVERLOADED = refuse(503, "ServerBusy")
 
