@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.variables.resolver import ConfigResolver
 from tests.support import unique
 from tests.support.spark.jobs import Job, end_of_overtaken, kill_job_at, start_job
+from tests.support.stores import Store, s3_store
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -30,6 +31,13 @@ NEEDS_SPARK = {
 Run = Callable[..., RunReport]
 Preview = Callable[..., dict[str, Any]]
 Source = Callable[..., dict[str, str]]
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """S3 for this test run, in a process of its own."""
+    with s3_store(tmp_path_factory.mktemp("s3")) as made:
+        yield made
 
 
 @pytest.fixture
