@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import typer.testing
-from confluent_kafka.admin import AdminClient
 from hypothesis import settings
 
 from airflow_kconnect.local.broker import EmbeddedBroker
@@ -28,6 +27,7 @@ from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
 from tests.support.kafka import create_topic
 from tests.support.scheduling import Together, sort
+from tests.support.worker_topics import WorkerTopics
 
 # Before any test imports PySpark: jobs have that of `pyspark.zip`, and so must the sessions of this process.
 use_whole_pyspark()
@@ -80,13 +80,15 @@ def topic(bootstrap: str) -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def worker_topics(bootstrap: str) -> str:
+def _worker_topics(bootstrap: str) -> WorkerTopics:
+    return WorkerTopics(bootstrap)
+
+
+@pytest.fixture(scope="module")
+def worker_topics(_worker_topics: WorkerTopics) -> Iterator[str]:
     """Makes sure of the topics of a Connect worker, and returns the name of the offset topic."""
-    existing = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30).topics
-    for name, partitions in (("connect-offsets", 5), ("connect-configs", 1), ("connect-status", 5)):
-        if name not in existing:
-            create_topic(bootstrap, name, partitions, {"cleanup.policy": "compact"})
-    return "connect-offsets"
+    yield "connect-offsets"
+    _worker_topics.empty()
 
 
 @pytest.fixture
@@ -134,9 +136,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Looks for no garbage among the modules and thousands of tests that are there to stay: 5 of 18 CPU seconds."""
+    """Looks for no garbage among the modules and thousands of tests that are there to stay, and afterwards more rarely
+    than is usual: 5 of 18 CPU seconds, and a fifth of those of unit tests.
+    """
     gc.disable()
     yield
+    gc.freeze()
+    gc.set_threshold(20_000)
     gc.enable()
 
 

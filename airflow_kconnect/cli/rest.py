@@ -74,7 +74,7 @@ def _say_token(url: str, token: str, file: Path) -> None:
 
 def _token(file: Path | None) -> str | None:
     if file is None:
-        return os.environ.get(_TOKEN) or None
+        return os.environ.pop(_TOKEN, None) or None  # processes of previews run code of plug-ins: not for them
     try:
         found = file.stat()
         if stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:

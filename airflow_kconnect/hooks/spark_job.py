@@ -266,6 +266,12 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         except ConnectError as error:
             self.log.warning("What the job has left in the staging folder cannot be read: %s", error)
 
+    def forget_end(self) -> None:
+        """Forget what a job has said at its end: another one follows."""
+        self.report = self.error = None
+        if self.group is not None:
+            self.group.forget()
+
     @contextmanager
     def _package_for(self, application: str) -> Iterator[None]:
         """Ship this package, unless executors are on this machine or the application is part of an image."""

@@ -34,6 +34,10 @@ _ENDS = "ends"
 """Key of the data passed on to a resumed deferred task: the ends of its connectors if the job succeeds."""
 
 
+def _kept(context: Context) -> KeptEnds:
+    return KeptEnds(context, f"kconnect_group:{getattr(context['dag_run'], 'clear_number', 0) or 0}")
+
+
 class KafkaConnectorGroupOperator(ReportingGroupOperator):
     """Runs several connectors, sources and sinks, once in one Spark application: it starts once for all of them.
 
@@ -107,7 +111,7 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
             cluster = self._deploy_mode_of_connection() == "cluster"
             self._driver_is_here = not cluster
             self.scope_to_clear(context)
-            kept = KeptEnds(context, f"kconnect_group:{getattr(context['dag_run'], 'clear_number', 0) or 0}")
+            kept = _kept(context)
             with Heartbeat(self._say, "checking the configurations, and which connectors are paused"):
                 attempt = self._attempt = self._prepared(context, kept.read())
             ran = self._run(context, attempt, cluster) if attempt.runs else []
@@ -122,8 +126,10 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
         self.tracking_url = (facts or {}).get(TRACKING_URL)
         with self._telling_of_failure(context):
             ends = [MemberEnd(**end) for end in (facts or {}).get(_ENDS, ())]
-            failed = {end.connector: end for end in ends if end.error is not None}
-            ran = [end for end in ends if end.error is None]
+            ran = [end for end in ends if end.error is None and end.state is None]
+            kept = _kept(context)
+            known = kept.read() | {end.connector: end for end in ends}
+            before = {name: end for name, end in known.items() if end not in ran}
             progress = self._progress = GroupProgress(end.connector for end in ran)
             why = _NO_REPORT
             try:
@@ -134,7 +140,7 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
                 why = str(error)
             if progress.told:
                 ran = self._ends_of(progress, why)
-            return self._ended(context, failed, ran, None, reported=progress.told)
+            return self._ended(context, before, ran, kept, reported=progress.told)
 
     def _hook_for_end(self, facts: Mapping[str, Any]) -> ConnectorSparkSubmitHook:
         hook = super()._hook_for_end(facts)
@@ -181,7 +187,8 @@ class KafkaConnectorGroupOperator(ReportingGroupOperator):
         spec = GroupSpec(tuple(attempt.runs), self.max_parallel)
         # In cluster deploy mode its output stays there: that it succeeds says that all of them have.
         succeeded = [MemberEnd(name) for name in spec.names]
-        ends = [*(end for end in attempt.ends.values() if end.error is not None), *succeeded]
+        # Reports of earlier attempts are kept elsewhere: all of them may be too long for this.
+        ends = [*(end for end in attempt.ends.values() if end.error is not None or end.state is not None), *succeeded]
         what = f"the group of {len(spec.runs):,} connectors"
         stored = [asdict(end) for end in ends] if cluster else []
         facts = {GROUP: what, "run_id": run_id_of(context), TOKEN: spec.token, _ENDS: stored}

@@ -145,8 +145,9 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             raise ConnectorRetriableError(f"job {job_id}: {error}") from error
         if status.outcome is JobOutcome.LOST:
             said = self._said_at_end(self._facts_of_job(context))
-            if _said_all_is_well({**said, "status": status.outcome}):
+            if _said_all_is_well({**said, "status": status.outcome}) or (hook.group is not None and hook.group.well):
                 return JobOutcome.SUCCEEDED.value
+            hook.forget_end()  # the job of this attempt has an end of its own
         return status.state if status.outcome is None else status.outcome.value
 
     def is_job_active(self, status: str) -> bool:

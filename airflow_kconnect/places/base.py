@@ -170,28 +170,30 @@ class Place(ABC):
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
         """What is staged, or left of runs that were killed, for names that begin with a prefix."""
 
+    @abstractmethod
     def remove(self, file: PlacedFile) -> bool:
         """Remove a file as it was seen; False: it is gone, or another one has its name, which stays.
 
-        Not every place compares and removes in one step, so there is a moment in between. A store is asked once, and
-        looked at again before it is asked again: by then the name may be another file's.
+        Not every store compares and removes in one step: there is a moment in between, in which another file may get
+        the name; see docs/delivery-guarantees.md.
+        """
+
+    def _ask_to_remove(self, file: PlacedFile, ask: Callable[[], bool]) -> bool:
+        """A store is asked once, and looked at again before it is asked again: by then the name may be another file's.
+
+        :param ask: one request; False: it is gone, or another one has its name.
         """
         pauses = iter(_PAUSES_S)
         is_asked = False
         while self.has(file):
             is_asked = True
             try:
-                self._remove(file.name)
-                return True
+                return ask()
             except RetriableError:
                 if (pause := next(pauses, None)) is None:
                     raise
                 time.sleep(pause)
         return is_asked and self.find(file.name) is None
-
-    @abstractmethod
-    def _remove(self, name: str) -> None:
-        """Remove a visible file, by one request of a store. If it is gone by now, an object store does nothing."""
 
     def remove_folder(self, name: str) -> None:
         """Remove a folder that nothing is in. Object stores have none."""

@@ -116,10 +116,6 @@ class LocalPlace(FolderTree[os.DirEntry[str]]):
             hidden.rename(path)
         return False
 
-    def _remove(self, name: str) -> None:
-        with named_errors(path := self._path(name), "remove"):
-            path.unlink()
-
     def remove_folder(self, name: str) -> None:
         with contextlib.suppress(OSError):
             self._path(name).rmdir()

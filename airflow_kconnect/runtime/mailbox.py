@@ -8,8 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
+from airflow_kconnect.connect.errors import RetriableError, first_line
 from airflow_kconnect.runs.mailbox import END, RUN_SPEC
+
+_WHY_NOT_THERE = (
+    "either another run has removed it, as no worker and no triggerer had waited for this job for a day; or the "
+    "service repeats the job by itself, which it must not do. A retry of the task starts a new job"
+)
 
 
 class Mailbox:
@@ -25,15 +30,14 @@ class Mailbox:
     def take_run_spec(self) -> dict[str, Any]:
         """Read the run spec and remove it: it may contain secrets.
 
-        :raises ConfigError: it is not there; another attempt of this job has taken it. :raises RetriableError: the
-            store is unavailable, or does not let this job in.
+        :raises RetriableError: it is not there any more: another job may be started with a new one. Or the store is
+            unavailable, or does not let this job in.
         """
         try:
             path = self._path(RUN_SPEC)
             files = path.getFileSystem(self._hadoop_conf())
             if not files.exists(path):
-                text = f"{path.toString()} is not there: a service must not repeat a job by itself; Airflow retries it"
-                raise ConfigError({"--run": [text]})
+                raise RetriableError(f"{path.toString()} is not there: {_WHY_NOT_THERE}")
             stream = files.open(path)
             try:
                 data = bytes(stream.readAllBytes())

@@ -157,6 +157,15 @@ class GroupProgress:
         return self.error is not None or bool(self.ended)
 
     @property
+    def well(self) -> bool:
+        """Whether each connector has ended, and none has failed."""
+        return self.error is None and all(end is not None and end.error is None for end in self._ends.values())
+
+    def forget(self) -> None:
+        """Forget all ends: another job runs the connectors."""
+        self._ends, self.error = dict.fromkeys(self._ends), None
+
+    @property
     def running(self) -> Mapping[str, str]:
         """The connectors that have begun and not ended, and what each of them does, in the words of its last event."""
         return self._running

@@ -68,7 +68,7 @@ class SparkJobTrigger(BaseTrigger):
         self.poll_interval_s = poll_interval_s
         self.deadline_epoch_s = deadline_epoch_s
         self.mailbox = mailbox
-        self._kept_s = time.monotonic()
+        self._kept_s = -KEEP_S  # no triggerer may have run for long: the first thing is to keep it
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Class and parameters; Airflow stores them, so none of them is a secret."""

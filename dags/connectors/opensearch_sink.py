@@ -7,8 +7,9 @@ records can come again, after a kill or in a replay of an interval, and no docum
 remembers the version of a deleted document for a minute only (`index.gc_deletes`): a replay of an interval in which a
 document was deleted must have its tombstone, too.
 
-A topic that was deleted and created again has small offsets, and an index that remembers larger ones refuses its
-records, of which the log warns: delete the index first, or rename the topic by the transformation RegexRouter.
+A topic that was deleted and created again has small offsets, and so may have a partition that was added and gets keys
+of others. An index that remembers larger ones refuses such records, of which the log warns: delete the index first, or
+rename the topic by the transformation RegexRouter.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""One Spark session for all tests that need Spark in this process, and one registry of AWS Glue's."""
+"""What many tests share: a Spark session, and what does without; stores; AWS Glue's registry."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -12,11 +14,15 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.hosted.jvm import jvm as hosted_jvm
-from airflow_kconnect.runtime.process.session import START_CONF
+from airflow_kconnect.runtime.process import split_processes as job_processes
+from airflow_kconnect.runtime.process.session import START_CONF, LazySession
+from airflow_kconnect.runtime.process.split_processes import SplitProcesses
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.spark import find_spark_submit
 from tests.support.glue import Glue, glue
 from tests.support.spark.lakes import CATALOG, lakes_conf
+from tests.support.split_processes import SparkIfNeeded, split_processes
+from tests.support.stores import Store, as_minio, azure_store, google_store, hdfs_store, moto_store, s3_store
 
 _QUICK_JAVA = "-XX:TieredStopAtLevel=1"
 
@@ -60,11 +66,47 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
+def _processes() -> Iterator[SplitProcesses]:
+    with split_processes({}) as (processes, _):
+        yield processes
+
+
+@pytest.fixture
+def spark_if_needed(
+    request: pytest.FixtureRequest, _processes: SplitProcesses, monkeypatch: pytest.MonkeyPatch
+) -> LazySession:
+    """For runs in this process: as in a job, processes move what needs no Spark."""
+    monkeypatch.setattr(job_processes, "_of_this_job", _processes)
+    return SparkIfNeeded(lambda: request.getfixturevalue("spark"))
+
+
+@pytest.fixture(scope="session")
 def lake(spark: SparkSession) -> str:
     """The catalog for Iceberg's tables; Delta's are paths, or in Spark's own catalog."""
     if spark.conf.get("spark.sql.extensions", None) is None:
         pytest.skip(f"neither Iceberg nor Delta has been released for Spark {spark.version}")
     return CATALOG
+
+
+@pytest.fixture(scope="session")
+def store_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Store]]:
+    """`store_of("s3")`: the same for all tests of stores. A server starts when it is asked for."""
+    with ExitStack() as servers:
+
+        @cache
+        def of(kind: str) -> Store:
+            folder = tmp_path_factory.mktemp(kind)
+            made: dict[str, Callable[[], AbstractContextManager[Store]]] = {
+                "s3": partial(s3_store, folder),
+                "minio": lambda: as_minio(of("s3")),
+                "moto": moto_store,
+                "azure": partial(azure_store, folder),
+                "gs": google_store,
+                "hdfs": partial(hdfs_store, folder),
+            }
+            return servers.enter_context(made[kind]())
+
+        yield of
 
 
 @pytest.fixture(scope="session")

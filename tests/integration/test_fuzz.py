@@ -60,48 +60,48 @@ _FLOATS = """{"schema":{"type":"struct","fields":[{"type":"array","items":{"type
 {"type":"float","field":"b"},{"type":"double","default":-0.0,"field":"c"}]},"payload":{"a":[-0.0,1.0],"b":-0.0}}"""
 
 
-@pytest.mark.parametrize(
-    ("config", "value", "header"),
-    [
-        pytest.param(
-            _JSON | _SCHEMALESS, '{"a":1.0,"b":[100.0,"1.0, 2.5"],"1.0":1.5e3}', "1.0", id="fractions of zero"
-        ),
-        pytest.param(_JSON | _SCHEMALESS, '[-0.0,0.0,-0.5,"-0.0",-0.00e3,{"-0.0":-1.0}]', "-0.0", id="negative zeros"),
-        pytest.param(_JSON | _SCHEMALESS, "[123456789.125,0.000999,1.0000000000000000000001]", None, id="exponents"),
-        pytest.param(_JSON | _SCHEMALESS, '"\\"1.0"', None, id="quotes and numbers in a string that is none"),
-        pytest.param(_JSON, '{"schema":null,"payload":{"a":1.0,"b":[-0.0]}}', None, id="no schema in an envelope"),
-        pytest.param(_JSON, _FLOATS, None, id="negative zeros with a schema"),
-        pytest.param(_JSON | _SCHEMALESS, '"\udcff"', None, id="invalid UTF-8 without schema"),
-        pytest.param(_JSON, '{"schema":{"type":"string"},"payload":"\udcff"}', None, id="invalid UTF-8 in a string"),
-        pytest.param(
-            _JSON,
-            '{"schema":{"type":"map","keys":{"type":"string"},"values":{"type":"string"}},"payload":{"a":"\udcff"}}',
-            None,
-            id="invalid UTF-8 in a map",
-        ),
-        pytest.param(_SIMPLE, None, "[[1],[1.5]]", id="numbers in lists in a header"),
-        pytest.param(_SIMPLE, None, '{"a":{"b":1},"c":{"d":1.5}}', id="numbers in maps in a header"),
-        pytest.param(_JSON_OF_SIMPLE, None, "[[1],[1.5]]", id="lists of numbers and of fractions in a header"),
-        pytest.param(_TEXT_OF_SIMPLE, None, "[[1],[1.5]]", id="the text of lists of numbers in a header"),
-        pytest.param(_TEXT | _SCHEMALESS, '{"d":"a\\nb\\t\\\\n\\"x"}', None, id="the text of escapes"),
-        pytest.param(_JSON | _CAST, _TIMESTAMP, None, id="a boolean by the name of a Timestamp"),
-        pytest.param(_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "null", None, id="null under another field's name"),
-        pytest.param(_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "1", None, id="a number under a string's name"),
-        pytest.param(_SIMPLE | _HOIST | {"transforms.h.field": ""}, _A_AND_D % "1", None, id="a field without name"),
-        pytest.param(_JSON | _SCHEMALESS | {"value.converter.schema.content": "x"}, None, None, id="a wrong schema"),
-        pytest.param(_TO_KEY | _PATHS, _NESTED % '{"b":"x","c.d":1}', None, id="paths to fields of a struct"),
-        pytest.param(_TO_KEY | _PATHS, _NESTED % "null", None, id="paths to fields of a struct that is null"),
-        pytest.param(_TO_KEY | _OPTIONAL, _NESTED % "null", None, id="a path to an optional field of null"),
-        pytest.param(_TO_KEY | {"transforms.k.fields": "`a"}, _NESTED % "null", None, id="a path with one backtick"),
-        pytest.param(_JSON | _NUMBERS, None, None, id="null of another type than boolean"),
-    ],
+_UTF8_IN_A_MAP = (
+    '{"schema":{"type":"map","keys":{"type":"string"},"values":{"type":"string"}},"payload":{"a":"\udcff"}}'
 )
-def test_hard_records(
-    spark: SparkSession, kafka: KafkaConnect, config: Config, value: str | None, header: str | None
-) -> None:
-    headers = [] if header is None else [{"key": "h", "value": header}]
-    record = {"topic": "t", "partition": 0, "timestamp": 1, "key": None, "value": value, "headers": headers}
-    assert not [found.text() for found in differences(Case("", config, [record]), kafka)]
+_HARD: dict[str, tuple[Config, str | None, str | None]] = {
+    "fractions of zero": (_JSON | _SCHEMALESS, '{"a":1.0,"b":[100.0,"1.0, 2.5"],"1.0":1.5e3}', "1.0"),
+    "negative zeros": (_JSON | _SCHEMALESS, '[-0.0,0.0,-0.5,"-0.0",-0.00e3,{"-0.0":-1.0}]', "-0.0"),
+    "exponents": (_JSON | _SCHEMALESS, "[123456789.125,0.000999,1.0000000000000000000001]", None),
+    "quotes and numbers in a string that is none": (_JSON | _SCHEMALESS, '"\\"1.0"', None),
+    "no schema in an envelope": (_JSON, '{"schema":null,"payload":{"a":1.0,"b":[-0.0]}}', None),
+    "negative zeros with a schema": (_JSON, _FLOATS, None),
+    "invalid UTF-8 without schema": (_JSON | _SCHEMALESS, '"\udcff"', None),
+    "invalid UTF-8 in a string": (_JSON, '{"schema":{"type":"string"},"payload":"\udcff"}', None),
+    "invalid UTF-8 in a map": (_JSON, _UTF8_IN_A_MAP, None),
+    "numbers in lists in a header": (_SIMPLE, None, "[[1],[1.5]]"),
+    "numbers in maps in a header": (_SIMPLE, None, '{"a":{"b":1},"c":{"d":1.5}}'),
+    "lists of numbers and of fractions in a header": (_JSON_OF_SIMPLE, None, "[[1],[1.5]]"),
+    "the text of lists of numbers in a header": (_TEXT_OF_SIMPLE, None, "[[1],[1.5]]"),
+    "the text of escapes": (_TEXT | _SCHEMALESS, '{"d":"a\\nb\\t\\\\n\\"x"}', None),
+    "a boolean by the name of a Timestamp": (_JSON | _CAST, _TIMESTAMP, None),
+    "null under another field's name": (_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "null", None),
+    "a number under a string's name": (_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "1", None),
+    "a field without name": (_SIMPLE | _HOIST | {"transforms.h.field": ""}, _A_AND_D % "1", None),
+    "a wrong schema": (_JSON | _SCHEMALESS | {"value.converter.schema.content": "x"}, None, None),
+    "paths to fields of a struct": (_TO_KEY | _PATHS, _NESTED % '{"b":"x","c.d":1}', None),
+    "paths to fields of a struct that is null": (_TO_KEY | _PATHS, _NESTED % "null", None),
+    "a path to an optional field of null": (_TO_KEY | _OPTIONAL, _NESTED % "null", None),
+    "a path with one backtick": (_TO_KEY | {"transforms.k.fields": "`a"}, _NESTED % "null", None),
+    "null of another type than boolean": (_JSON | _NUMBERS, None, None),
+}
+"""Configuration, value and header."""
+
+
+def test_hard_records(spark: SparkSession, kafka: KafkaConnect) -> None:
+    """Those of a configuration are answered at once."""
+    cases: dict[str, Case] = {}
+    for config, value, header in _HARD.values():
+        headers = [] if header is None else [{"key": "h", "value": header}]
+        case = cases.setdefault(str(config), Case("", config, []))
+        case.records.append(
+            {"topic": "t", "partition": 0, "timestamp": 1, "key": None, "value": value, "headers": headers}
+        )
+    assert not [found.text() for case in cases.values() for found in differences(case, kafka)]
 
 
 def test_null_as_a_key_of_a_map_is_an_error(spark: SparkSession) -> None:

@@ -93,6 +93,16 @@ def slow(seconds: float) -> Fault:
     return act
 
 
+def delayed(by: Callable[[], object]) -> Fault:
+    """The store gets the request when something else has happened."""
+
+    def act(exchange: Exchange) -> None:
+        by()
+        exchange.answer(*exchange.forward())
+
+    return act
+
+
 def cut_request(exchange: Exchange) -> None:
     """The connection ends within the request."""
     size = int(exchange.handler.headers.get("Content-Length") or 0)

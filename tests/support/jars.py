@@ -1,7 +1,7 @@
 """Jars of servers and connectors that only tests need, downloaded once.
 
 ``python -m tests.support.jars GROUP:ARTIFACT:VERSION ...`` has Ivy look up what these need, and lists their files in
-`jars.json`, from where an empty cache is filled with several downloads at once.
+`jars.json`, from where an empty cache is filled with several downloads at once; with `--driver` in the package's list.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def _released(file: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def write_down(coordinates: list[str]) -> None:
-    """Add coordinates to the file, with what Ivy finds for them."""
+def write_down(coordinates: list[str], into: Path) -> None:
+    """Add coordinates to a file, with what Ivy finds for them."""
     with tempfile.TemporaryDirectory() as folder:
         found = ivy.resolve(coordinates, java=find_java(), cache=Path(folder), progress=print, released={})
         # <group>/<artifact>/<kind>/<file>
         places = {file.name: file for file in (Path(folder) / "ivy").glob("*/*/*/*")}
         files = {_path(places[jar.name]): hashlib.sha256(jar.read_bytes()).hexdigest() for jar in found.glob("[!.]*")}
-    known = {**_released(_FILE), " ".join(coordinates): dict(sorted(files.items()))}
-    _FILE.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
+    known = {**_released(into), " ".join(coordinates): dict(sorted(files.items()))}
+    into.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
 
 
 def _path(file: Path) -> str:
@@ -48,4 +48,5 @@ def _path(file: Path) -> str:
 
 
 if __name__ == "__main__":
-    write_down(sys.argv[1:])
+    words = [word for word in sys.argv[1:] if word != "--driver"]
+    write_down(words, _FILE if words == sys.argv[1:] else ivy._CHECKSUMS)

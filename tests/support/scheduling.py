@@ -12,7 +12,14 @@ _SHARED = {
     "tests/airflow": "tasks in Airflow",
     "tests/integration/rest/page": "pages in a browser",
     "tests/integration/kafka/logins": "logins with tokens",
-    "tests/integration/places": "servers of all kinds of stores",
+    **dict.fromkeys(
+        (
+            "tests/integration/places",
+            "tests/integration/connectors/test_cloud_storage_stores.py",
+            "tests/integration/connectors/test_directory_in_stores.py",
+        ),
+        "servers of all kinds of stores",
+    ),
     **dict.fromkeys(
         (f"tests/unit/{name}" for name in ("hooks", "operators", "sensors", "triggers")), "units in Airflow"
     ),
@@ -42,7 +49,7 @@ def scope(nodeid: str) -> str:
     """What has the same scope is run by one process: a file, a folder of unit tests, or what shares an Airflow."""
     file = nodeid.partition("::")[0]
     for folder, name in _SHARED.items():
-        if file.startswith(f"{folder}/"):
+        if file == folder or file.startswith(f"{folder}/"):
             return name
     return "/".join(file.split("/")[:3]) if file.startswith(_UNIT) else file
 

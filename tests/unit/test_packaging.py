@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def _requirements(*extras: str) -> Iterator[Requirement]:
         yield from map(Requirement, PROJECT["optional-dependencies"][extra])
 
 
+@functools.cache
 def _imports(folder: str) -> set[str]:
     """Names of all modules that the files of a folder import, but those of the standard library and ours."""
     ours = {"airflow_kconnect", "tests", "benchmarks"}

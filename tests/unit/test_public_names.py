@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -34,12 +35,15 @@ def _defined(node: ast.stmt) -> Iterator[str]:
         yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-OWN = {
-    name
-    for path in (REPOSITORY / "airflow_kconnect").rglob("*.py")
-    for node in ast.parse(path.read_text(encoding="utf-8")).body
-    for name in _defined(node)
-}
+@functools.cache
+def _own() -> set[str]:
+    """What the package defines. Reading it takes a second."""
+    return {
+        name
+        for path in (REPOSITORY / "airflow_kconnect").rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for name in _defined(node)
+    }
 
 
 def _words(annotations: dict[str, Any]) -> set[str]:
@@ -67,10 +71,10 @@ def _named(value: Any) -> set[str]:
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda value: getattr(value, "__name__", value))
 def test_its_signature_names_public_types_only(module: Any, name: str) -> None:
-    assert (_named(getattr(module, name)) & OWN) - PUBLIC - FOREIGN == set()
+    assert (_named(getattr(module, name)) & _own()) - PUBLIC - FOREIGN == set()
 
 
 def test_a_type_that_is_not_public_is_found() -> None:
     def leaks(shape: sdk.Shape, config: ValidatedConfig) -> None: ...
 
-    assert (_named(leaks) & OWN) - PUBLIC == {"ValidatedConfig"}
+    assert (_named(leaks) & _own()) - PUBLIC == {"ValidatedConfig"}

@@ -33,6 +33,14 @@ def test_each_lane_of_ci_runs_there() -> None:
     assert lanes - {"setup", "checks"} == set(MATRIX["lane"])
 
 
+def test_what_lanes_of_ci_leave_out_runs_by_night() -> None:
+    assert WORKFLOWS["exhaustive"]["jobs"]["test"]["strategy"]["matrix"]["lane"] == ["test", "lakes"]
+    makefile = (REPOSITORY / "Makefile").read_text()
+    for lane in ("test", "lakes"):
+        (recipe,) = re.findall(rf"^{lane}: .*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+        assert "-m '$(MARKS)'" in recipe
+
+
 def test_tests_run_on_each_python_that_the_package_names() -> None:
     named = {name.rpartition(" ")[2] for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)}
     assert {*MATRIX["python"], *(each["python"] for each in MATRIX["include"])} == named
@@ -46,7 +54,8 @@ def test_comparisons_run_on_each_spark_that_the_page_names() -> None:
 
 @pytest.mark.parametrize("job", [name for name, job in JOBS.items() if "uses" not in job])
 def test_a_job_has_an_end(job: str) -> None:
-    assert 0 < JOBS[job]["timeout-minutes"] <= 120
+    by_night = job.startswith("exhaustive")
+    assert 0 < JOBS[job]["timeout-minutes"] <= (350 if by_night else 120)
 
 
 def test_an_action_is_the_same_version_everywhere() -> None:

@@ -30,7 +30,7 @@ class Catalog:
         if not isinstance(streams, list) or not all(isinstance(each, dict) for each in streams):
             raise ConfigError({settings.keys.catalog: ["is not a catalog of Airbyte: it has no list `streams`"]})
         found = {name_of(each): each for each in streams}
-        refuse_unknown_streams(settings, found)
+        refuse_unknown_streams(settings, {name: (name,) for name in found})
         _refuse_shared_names(settings, streams)
         self.streams = {
             name: _configured(name, stream, settings) for name, stream in found.items() if settings.wants(name)

@@ -178,28 +178,31 @@ def _problem_with(target: Path) -> str | None:
 @contextlib.contextmanager
 def _appending(target: Path) -> Iterator[BinaryIO]:
     """The target, for this run alone; after an error it is truncated to its former length, so that no partial line
-    remains.
+    remains. Without a lock it is not: another run may have appended lines meanwhile.
     """
     with named_errors(target), target.open("ab", buffering=0) as out:
-        _lock(out, target)
+        is_alone = _lock(out, target)
         size = os.fstat(out.fileno()).st_size
         try:
             yield out
             os.fsync(out.fileno())
         except BaseException:
-            out.truncate(size)
+            if is_alone:
+                out.truncate(size)
             raise
 
 
-def _lock(out: BinaryIO, target: Path) -> None:
+def _lock(out: BinaryIO, target: Path) -> bool:
     """The lines of two runs that append at once would mix, and one could truncate those of the other.
 
+    :returns: False: the file system has no locks.
     :raises RetriableError: another process has held the lock for too long.
     """
     deadline = time.monotonic() + _LOCK_PATIENCE_S
     while True:
         try:
-            return fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise RetriableError(
@@ -210,7 +213,7 @@ def _lock(out: BinaryIO, target: Path) -> None:
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
-            return None
+            return False
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from airflow_kconnect.connectors.programs.environments import installed
+from airflow_kconnect.connectors.programs.inherited import inherited_variables
 from airflow_kconnect.connectors.programs.running import Program
 from airflow_kconnect.connectors.programs.secrets import Secrets
 from airflow_kconnect.connectors.programs.settings import ProgramSettings
@@ -21,7 +22,11 @@ def command_of(settings: ProgramSettings) -> tuple[str, ...]:
 
 def environment_of(settings: ProgramSettings) -> Path | None:
     """The folder of its environment, once it is installed; None: it is not installed by this package."""
-    return None if settings.command is not None else Path(command_of(settings)[0]).parents[1]
+    return _environment(settings, command_of(settings))
+
+
+def _environment(settings: ProgramSettings, command: tuple[str, ...]) -> Path | None:
+    return None if settings.command is not None else Path(command[0]).parents[1]
 
 
 def started(
@@ -36,11 +41,12 @@ def started(
         members of the configuration that are secrets, whatever they look like.
     :raises ConnectError: it cannot be run.
     """
-    config = settings.program_config()
+    config, command = settings.program_config(), command_of(settings)
     return Program(
         settings.name,
-        [*command_of(settings), *arguments],
+        [*command, *arguments],
         {"config.json": json.dumps(config), **files},
+        variables=inherited_variables(_environment(settings, command)),
         secrets=Secrets(config, secrets),
         idle_s=settings.idle_s,
     )

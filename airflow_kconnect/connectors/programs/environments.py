@@ -21,8 +21,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connectors.programs.inherited import inherited_variables
 from airflow_kconnect.machine.cache import CURE, cache_folder
-from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.errors import readable_os_errors
 from airflow_kconnect.machine.file_lock import locked
 from airflow_kconnect.variables.secret_keys import passwords_in
@@ -149,8 +149,6 @@ def _steps(folder: Path) -> list[list[str]]:
 
 def _run(command: list[str], name: str, requirements: str) -> None:
     """Run a step of an installation; its lines are its progress."""
-    env = child_environment()
-    env.pop("PYTHONPATH", None)
     said: list[str] = []
     last_s = time.monotonic()
     with subprocess.Popen(
@@ -160,7 +158,7 @@ def _run(command: list[str], name: str, requirements: str) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        env=env,
+        env=inherited_variables(),  # what builds a package is code of that package
     ) as process:
         assert process.stdin is not None and process.stdout is not None
         with contextlib.suppress(BrokenPipeError):  # a step need not read them

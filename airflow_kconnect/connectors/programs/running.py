@@ -20,20 +20,13 @@ from typing import TextIO
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.programs import leash
 from airflow_kconnect.connectors.programs.secrets import Secrets
-from airflow_kconnect.machine.environment import child_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.places.system_errors import system_error
-from airflow_kconnect.runs.spec import SPARK_OPTIONS
 
 LINE_MAX_BYTES = 64 * 1024 * 1024
 _READ_BYTES = 256 * 1024
 _TAIL_LINES, _TAIL_CHARS = 20, 2000
 _END_S = 10.0
-_OF_THIS_JOB = (
-    *("PYTHONPATH", "PYSPARK_GATEWAY_SECRET", "PYTHON_WORKER_FACTORY_SECRET", "_SPARK_AUTH_SECRET"),
-    SPARK_OPTIONS,
-)
-"""A program has an environment of its own, and nothing to say to Spark."""
 _FOLDERS, _LOCK = "kconnect-program-", ".in-use"
 _FRESH_S = 60.0
 """A folder that is younger may be one whose lock is about to be taken."""
@@ -46,6 +39,7 @@ class Program:
 
     :param name: in logs and errors. :param command: with the names of `files` in it.
     :param files: name -> text: its configuration, which only this user can read and which is removed.
+    :param variables: of its process: `inherited_variables`.
     :param idle_s: it is ended when it has written nothing for so long.
     """
 
@@ -55,6 +49,7 @@ class Program:
         command: Sequence[str],
         files: Mapping[str, str],
         *,
+        variables: Mapping[str, str],
         secrets: Secrets,
         idle_s: float,
     ) -> None:
@@ -62,15 +57,12 @@ class Program:
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
         self._folder, self._lock = _private_folder(name, files)
         leashed = [sys.executable, "-I", "-S", leash.__file__, str(self._folder), *command]
-        env = {**child_environment(), "PYTHONUNBUFFERED": "1"}
-        for each in _OF_THIS_JOB:
-            env.pop(each, None)
         self._process = subprocess.Popen(
             leashed,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=env,
+            env={**variables, "PYTHONUNBUFFERED": "1"},
             start_new_session=True,
         )
         assert self._process.stdout is not None

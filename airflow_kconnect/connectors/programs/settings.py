@@ -187,27 +187,31 @@ class ProgramSettings:
         config = {} if self.config_file is None else json_file(self.config_file, self.keys.config_file)
         return config | {name: _value(name, text) for name, text in self.given.items()}
 
-    def wants(self, stream: str) -> bool:
-        """Whether a stream is to be read."""
+    def wants(self, *names: str) -> bool:
+        """Whether a stream is to be read. :param names: those that it has."""
         wanted = [each for each in self.streams if not each.startswith("!")]
         unwanted = [each[1:] for each in self.streams if each.startswith("!")]
-        return any(fnmatchcase(stream, each) for each in wanted or ["*"]) and not any(
-            fnmatchcase(stream, each) for each in unwanted
-        )
+        return _match(names, wanted or ["*"]) and not _match(names, unwanted)
 
     def rows(self, stream: str, schema: Mapping[str, Any], keys: Sequence[str]) -> Rows:
         """The rows of a stream. :param schema: JSON Schema."""
         return rows_of(stream, schema, keys) if self.schemas == DECLARED else schemaless(stream, keys)
 
 
-def refuse_unknown_streams(settings: ProgramSettings, streams: Collection[str]) -> None:
-    """:raises ConfigError: none of the streams that a program has is wanted, or a hint is about another one."""
+def _match(names: Iterable[str], patterns: Collection[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def refuse_unknown_streams(settings: ProgramSettings, streams: Mapping[str, Collection[str]]) -> None:
+    """:param streams: those that a program has: the names of each, by what it is called in errors.
+    :raises ConfigError: none of them is wanted, or a hint is about another one.
+    """
     has = ", ".join(sorted(streams)) or "none"
     problems = {}
-    if not any(map(settings.wants, streams)):
+    if not any(settings.wants(*names) for names in streams.values()):
         problems[settings.keys.streams] = [f"no stream has such a name; {settings.name} has {has}"]
     for name in settings.hints:
-        if name not in streams:
+        if not any(name in names for names in streams.values()):
             problems[f"{settings.keys.hints}{name}"] = [f"{settings.name} has no such stream; it has {has}"]
     if problems:
         raise ConfigError(problems)

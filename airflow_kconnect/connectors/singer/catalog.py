@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -30,10 +30,10 @@ class Catalog:
         if not isinstance(streams, list) or not all(isinstance(each, dict) for each in streams):
             raise ConfigError({key: ["is not a catalog of Singer: it has no list `streams`"]})
         self._streams = [(name_of(each), each) for each in streams]  # two tables may have one name
-        refuse_unknown_streams(settings, {name for name, _ in self._streams})
-        for name, stream in self._streams:
-            _apply_hints(stream, settings.hints.get(name, {}))
-            _select(stream, settings.wants(name) and _of_stream(stream).get("inclusion") != "unsupported")
+        refuse_unknown_streams(settings, {_label(each): names_of(each) for each in streams})
+        for each in streams:
+            _apply_hints(each, hints_of(each, settings))
+            _select(each, settings.wants(*names_of(each)) and _of_stream(each).get("inclusion") != "unsupported")
         refuse_shared_topics(settings, (name for name, _ in self.selected()))
 
     def selected(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -54,8 +54,35 @@ class Catalog:
 
 
 def name_of(stream: Mapping[str, Any]) -> str:
-    """The name that is in the stream's messages."""
+    """The name of the stream. Its messages have it, or its id, or both with something before it: taps differ."""
     return str(stream.get("stream") or stream.get("tap_stream_id") or "")
+
+
+def names_of(stream: Mapping[str, Any]) -> tuple[str, ...]:
+    """By what users may name it: its name, which tables of several schemas may have, and its id, which is its own."""
+    return tuple(dict.fromkeys([name_of(stream), _id_of(stream)]))
+
+
+def hints_of(stream: Mapping[str, Any], settings: ProgramSettings) -> dict[str, Any]:
+    """What the user says of the stream; what is said by its id wins."""
+    return {member: value for name in names_of(stream) for member, value in settings.hints.get(name, {}).items()}
+
+
+def shared_names(streams: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The names that several streams have, with the ids of these."""
+    ids: dict[str, list[str]] = {}
+    for each in streams:
+        ids.setdefault(name_of(each), []).append(_id_of(each))
+    return {name: found for name, found in ids.items() if len(found) > 1}
+
+
+def _id_of(stream: Mapping[str, Any]) -> str:
+    return str(stream.get("tap_stream_id") or stream.get("stream") or "")
+
+
+def _label(stream: Mapping[str, Any]) -> str:
+    name, *others = names_of(stream)
+    return f"{name} ({others[0]})" if others else name
 
 
 def keys_of(stream: Mapping[str, Any]) -> list[str]:

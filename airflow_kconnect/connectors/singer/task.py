@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connectors.programs.commands import started
 from airflow_kconnect.connectors.programs.messages import Message, Row, Saved, compact
 from airflow_kconnect.connectors.programs.running import Program
-from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, ProgramSettings
+from airflow_kconnect.connectors.programs.settings import CATALOG_OF_TASK, PREFIX, ProgramSettings
 from airflow_kconnect.connectors.programs.task import ProgramTask
-from airflow_kconnect.connectors.singer.catalog import name_of
+from airflow_kconnect.connectors.singer.catalog import hints_of, names_of, shared_names
 from airflow_kconnect.connectors.singer.settings import KEY_COLUMNS, settings_of
 
 log = logging.getLogger("kconnect.source")
@@ -39,11 +39,16 @@ class SingerSourceTask(ProgramTask):
     def start(self, props: Mapping[str, str]) -> None:
         super().start(props)
         catalog = props.get(CATALOG_OF_TASK)
-        self._named = {name_of(each) for each in json.loads(catalog)["streams"]} if catalog else None
+        streams = json.loads(catalog)["streams"] if catalog else []
+        selected = [each for each in streams if each["selected"]]
+        read = {name: each for each in selected for name in names_of(each)}
+        self._left_out = {name for each in streams for name in names_of(each)} - read.keys() if catalog else None
+        self._shared = shared_names(selected)
+        self._hints = {**self.settings.hints, **{name: hints_of(each, self.settings) for name, each in read.items()}}
 
     def wants(self, stream: str) -> bool:
         """Some taps have other names in messages than in catalogs (`public-orders`): they read what is selected."""
-        return super().wants(stream) or (self._named is not None and stream not in self._named)
+        return super().wants(stream) if self._left_out is None else stream not in self._left_out
 
     def launched(self) -> Program:
         files, arguments = {}, []
@@ -74,7 +79,8 @@ class SingerSourceTask(ProgramTask):
                 return Saved(None, {"state": compact(value)}, resumable=_is_resumable(value))
             case "SCHEMA":
                 stream, schema = self._members(found, "stream", "schema")
-                hinted = self.settings.hints.get(stream, {}).get(KEY_COLUMNS)
+                self._refuse_shared(stream)
+                hinted = self._hints.get(stream, {}).get(KEY_COLUMNS)
                 return self.described(stream, schema, hinted or found.get("key_properties") or ())
             case "ACTIVATE_VERSION":
                 self._note_replaced(str(found.get("stream")))
@@ -91,6 +97,14 @@ class SingerSourceTask(ProgramTask):
             text = f"{self.settings.name} has written a message of type {found['type']} without `{missing[0]}`"
             raise DataError(f"{text}: it does not follow Singer's specification")
         return [found[name] for name in names]
+
+    def _refuse_shared(self, stream: str) -> None:
+        """Records of two tables would be mixed, and those with the same key replace each other."""
+        if ids := self._shared.get(stream):
+            keys = self.settings.keys
+            text = f"{self.settings.name} calls several of its streams `{stream}`: {', '.join(ids)}"
+            cure = f"name one of these in `{keys.streams}`, and read the others by connectors with another `{PREFIX}`"
+            raise ConfigError({keys.streams: [f"{text}: {cure}"]})
 
     def _note_replaced(self, stream: str) -> None:
         if stream not in self._replaced:

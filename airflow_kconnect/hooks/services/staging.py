@@ -30,8 +30,11 @@ STAGING, STAGING_CONNECTION = "staging", "staging_conn_id"
 
 _LIBRARY, _RUNS = "library", "runs"
 _BLOCK = 8 * 1024 * 1024
-_LEFT_MS = 24 * 3600 * 1000
-"""After which a mailbox for which nothing waits, such as that of a killed worker, is removed."""
+_DAY_MS = 24 * 3600 * 1000
+_SPEC_LEFT_MS, _END_LEFT_MS = _DAY_MS, 7 * _DAY_MS
+"""After which a mailbox for which nothing waits, such as that of a killed worker, is removed: with a run spec soon, as
+there may be secrets in it; an end may be waited for by a trigger whose triggerer does not run.
+"""
 KEEP_S = 3600.0
 """How often what waits for a job says so in its mailbox."""
 _WAITED_FOR = "waited-for"
@@ -144,9 +147,11 @@ class Staging:
         self._place.publish(staged)
 
     def _remove_left(self) -> None:
-        before_ms = int(time.time() * 1000) - _LEFT_MS
+        now_ms = int(time.time() * 1000)
         by_folder = groupby(self._place.files(f"{_RUNS}/"), key=lambda file: file.name.rpartition("/")[0])
         for folder, files in [(folder, list(found)) for folder, found in by_folder]:
+            with_spec = any(file.name == f"{folder}/{RUN_SPEC}" for file in files)
+            before_ms = now_ms - (_SPEC_LEFT_MS if with_spec else _END_LEFT_MS)
             if all(file.changed_ms < before_ms for file in files):
                 self._remove(folder, files)
 

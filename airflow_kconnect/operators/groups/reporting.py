@@ -85,7 +85,7 @@ class ReportingGroupOperator(RendersConnectors, TellsOfRuns):
         context: Context,
         before: Mapping[str, MemberEnd],
         ran: Sequence[MemberEnd],
-        kept: KeptEnds | None,
+        kept: KeptEnds,
         *,
         reported: bool,
     ) -> dict[str, Any] | None:
@@ -97,15 +97,15 @@ class ReportingGroupOperator(RendersConnectors, TellsOfRuns):
         ends = [*before.values(), *ran]
         for line in log_lines(ends):
             self.log.info("%s", line)
+        configs = self._configs_after_run()
         for end in ran:
             if end.report is not None:
                 self._log_warnings(end.report, f"connector {end.connector}: ")
-                self._count_and_call(context, dict(end.report), self._config_of(end.connector))
+                self._count_and_call(context, dict(end.report), configs.get(end.connector, {}))
         self._reports = {end.connector: dict(end.report) for end in ends if end.report is not None}
         if any(end.error is not None for end in ends):
-            if kept is not None:
-                kept.add(ran)
-                kept.add(end for name, end in before.items() if name not in kept.known)
+            kept.add(ran)
+            kept.add(end for name, end in before.items() if name not in kept.known)
             raise self._failure(context, ends)
         if all(end.state is not None for end in ends):
             raise AirflowSkipException("All connectors of the group are paused or stopped: nothing was moved")
@@ -141,13 +141,17 @@ class ReportingGroupOperator(RendersConnectors, TellsOfRuns):
         dag = self.get_dag()
         return connector_alias(self.task_id if dag is None else f"{dag.dag_id}.{self.task_id}")
 
-    def _config_of(self, connector: str) -> Mapping[str, Any]:
-        return {} if self._given is None else self._given.configs.get(connector, {})
+    def _configs_after_run(self) -> Mapping[str, Mapping[str, Any]]:
+        """By connector, as far as they can be had: after a deferral they are read again."""
+        try:
+            return self._given_connectors().configs
+        except ConnectError as error:
+            self.log.warning("The configurations of the connectors cannot be read again: %s", error)
+            return {}
 
     def _kinds(self) -> dict[str, str]:
-        if self._given is None or self._attempt is None:
-            return {}
-        return {name: kind_of(config, self._attempt.worker.worker) for name, config in self._given.configs.items()}
+        worker = TaskWorker(self.worker_config, self.kafka_conn_id).keys
+        return {name: kind_of(config, worker) for name, config in self._configs_after_run().items()}
 
     @contextmanager
     def _telling_of_failure(self, context: Context) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -36,12 +37,13 @@ class ObjectsSettings:
     client_secret: str | None = field(default=None, repr=False)
 
 
-def open_client(at: Address, own: ObjectsSettings, retries: int = 4) -> Any:
+def open_client(at: Address, own: ObjectsSettings, retries: int = 4, headers: Mapping[str, str] | None = None) -> Any:
     """The client of a bucket or container.
 
-    :param retries: of a request. :raises ConfigError: a file that the settings name cannot be read, or a key is none.
+    :param retries: of a request. :param headers: of each request, besides its own.
+    :raises ConfigError: a file that the settings name cannot be read, or a key is none.
     """
-    options: dict[str, Any] = {"connect_timeout": "10s", "timeout": "120s"}
+    options: dict[str, Any] = {"connect_timeout": "10s", "timeout": "120s", "default_headers": dict(headers or {})}
     if own.proxy:
         options["proxy_url"] = own.proxy
     if own.ca_file:

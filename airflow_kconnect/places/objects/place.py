@@ -115,9 +115,32 @@ class ObjectsPlace(Place):
             for name, id_ in dict.fromkeys(each for each in found if each is not None):
                 yield StagedFile(name, 0, {"id": id_})
 
-    def _remove(self, name: str) -> None:
-        with self._named("remove", name), contextlib.suppress(FileNotFoundError):
-            self._store_once.delete(self._base + name)
+    def remove(self, file: PlacedFile) -> bool:
+        return self._ask_to_remove(file, lambda: self._delete(file))
+
+    def _delete(self, file: PlacedFile) -> bool:
+        from obstore.exceptions import PreconditionError
+
+        with self._named("remove", file.name):
+            try:
+                store = self._store_for(file) if self.at.scheme == "gs" else self._store_once
+                store.delete(self._base + file.name)
+            except (FileNotFoundError, PreconditionError):
+                return False
+        return True
+
+    def _store_for(self, file: PlacedFile) -> Any:
+        """A client that removes this file only, and repeats no requests: obstore has no conditions for removals.
+
+        Azure has a condition, too, but there obstore asks by another request, for several removals.
+
+        :raises FileNotFoundError: the file is not there as it was seen.
+        """
+        found = self._store.head(self._base + file.name)
+        if _placed(file.name, found) != file:
+            raise FileNotFoundError(file.name)
+        headers = {"x-goog-if-generation-match": found["version"]} if found["version"] else {}
+        return open_client(self.at, self._settings, retries=0, headers=headers)
 
     def close(self) -> None:
         for name in _CLIENTS:

@@ -14,7 +14,8 @@ GONE = {"NoSuchUpload", "NoSuchKey", "NotFound", "404"}
 """What stores answer where an upload or an object is not there."""
 
 _UNAVAILABLE = {"SlowDown", "ServiceUnavailable", "InternalError", "RequestTimeout", "Throttling", "429",
-                "ThrottlingException", "RequestLimitExceeded", "OperationAborted", "TooManyRequests"}  # fmt: skip
+                "ThrottlingException", "RequestLimitExceeded", "OperationAborted", "TooManyRequests",
+                "ConditionalRequestConflict"}  # fmt: skip
 _DENIED = {"AccessDenied", "AllAccessDisabled", "403"}
 _RIGHTS = {
     "ListObjectsV2": "s3:ListBucket",

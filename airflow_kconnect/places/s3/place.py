@@ -20,7 +20,7 @@ from airflow_kconnect.places.s3.client import Patience, s3_client
 from airflow_kconnect.places.s3.errors import errors_named
 from airflow_kconnect.places.s3.objects import S3Objects
 from airflow_kconnect.places.s3.staging import S3Staging
-from airflow_kconnect.places.s3.uploads import WRITER, head, try_delete, unless_gone, uploads
+from airflow_kconnect.places.s3.uploads import CHANGED, WRITER, delete, head, unless_gone, uploads
 from airflow_kconnect.places.streams import RangeReader
 
 PART_BYTES_MIN = 5 * 1024 * 1024
@@ -28,7 +28,6 @@ PART_BYTES_MIN = 5 * 1024 * 1024
 _PAGE = 1000
 
 _CHECK = Patience(connect_s=5, read_s=5, attempts=2)
-_CHANGED = {"PreconditionFailed", "412"}
 _COPY_MAX = 5 * 1024**3
 """Bytes of the largest object that S3 copies in one request."""
 _READS = 4
@@ -50,7 +49,7 @@ class S3Place(S3Objects):
                 s3.list_objects_v2(**self._bucket, Prefix=self._base, MaxKeys=1)
                 self.marks = self._try_upload(s3, probe)
                 head(s3, probe)
-                try_delete(s3, probe)
+                delete(s3, probe, '"none"')  # without the condition, a bucket with versions would get a delete marker
         finally:
             s3.close()
 
@@ -74,7 +73,7 @@ class S3Place(S3Objects):
         return None if found is None else _placed(name, found["ContentLength"], found)
 
     def read(self, file: PlacedFile) -> BinaryIO:
-        etag, _, _ = file.version.rpartition("@")
+        etag = _etag(file)
 
         def fetch(start: int, end: int) -> bytes:
             with self._named("read", file.name):
@@ -112,16 +111,20 @@ class S3Place(S3Objects):
         """The store copies it by itself, if it is not too large for that."""
         if not isinstance(source, S3Place) or file.size > _COPY_MAX:
             return super().copy(source, file, name)
-        etag, _, _ = file.version.rpartition("@")
-        wanted = {"CopySource": source._key(file.name), "CopySourceIfMatch": etag}
+        wanted = {"CopySource": source._key(file.name), "CopySourceIfMatch": _etag(file)}
         with self._named("write", name):
             return unless_gone(
-                lambda: self._s3.copy_object(**self._key(name), **wanted, **self._settings.upload), _CHANGED
+                lambda: self._s3.copy_object(**self._key(name), **wanted, **self._settings.upload), CHANGED
             )
 
-    def _remove(self, name: str) -> None:
-        with self._named("remove", name):
-            self._s3_once.delete_object(**self._key(name))
+    def remove(self, file: PlacedFile) -> bool:
+        """An object with the same bytes has the same ETag: it is not told from the one that it replaces."""
+
+        def ask() -> bool:
+            with self._named("remove", file.name):
+                return delete(self._s3_once, self._key(file.name), _etag(file))
+
+        return self._ask_to_remove(file, ask)
 
     def _head(self, name: str) -> Mapping[str, Any] | None:
         with self._named("look at", name):
@@ -147,3 +150,7 @@ def _placed(name: str, size: int, found: Mapping[str, Any]) -> PlacedFile:
     # MinIO and Ceph list milliseconds, and say seconds where one object is asked for: it would not be as it was seen.
     changed_ms = int(found["LastModified"].timestamp()) * 1000
     return PlacedFile(name, size, changed_ms, f"{found['ETag']}@{changed_ms}")
+
+
+def _etag(file: PlacedFile) -> str:
+    return file.version.rpartition("@")[0]

@@ -7,6 +7,8 @@ from typing import Any
 
 from airflow_kconnect.places.s3.errors import GONE, code_of
 
+CHANGED = {"PreconditionFailed", "412"}
+"""What stores answer where an object is not the one that a condition names."""
 WRITER = "kconnect-file"
 """In the metadata of an object: which staged file it was. An answer that was lost can be asked for so."""
 
@@ -22,17 +24,20 @@ def abort(s3: Any, key: Mapping[str, str], upload: str) -> None:
     unless_gone(lambda: s3.abort_multipart_upload(**key, UploadId=upload))
 
 
-def try_delete(s3: Any, key: Mapping[str, str]) -> None:
-    """Remove what is not there. Where versions are kept, that leaves a mark; a condition prevents it."""
+def delete(s3: Any, key: Mapping[str, str], etag: str) -> bool:
+    """Remove an object with an ETag; False: it is gone, or has another one.
+
+    A store that does not know the condition removes whatever has the name.
+    """
     from botocore.exceptions import ClientError
 
     try:
-        unless_gone(lambda: s3.delete_object(**key, IfMatch='"none"'))
+        return unless_gone(lambda: s3.delete_object(**key, IfMatch=etag), CHANGED)
     except ClientError as error:
-        if code_of(error) == "NotImplemented":  # not every store knows the condition
-            s3.delete_object(**key)
-        elif code_of(error) not in ("PreconditionFailed", "412"):  # what some answer for what is not there
+        if code_of(error) != "NotImplemented":
             raise
+    s3.delete_object(**key)
+    return True
 
 
 def head(s3: Any, key: Mapping[str, str]) -> Mapping[str, Any] | None:

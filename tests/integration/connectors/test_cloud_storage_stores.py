@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from airflow_kconnect.connectors.cloud_storage.sink import CloudStorageSinkConne
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.confluent_sinks import confluent_sink
-from tests.support.stores import Store, azure_store, google_store, minio_store, moto_store
+from tests.support.stores import Store
 
 _COMMON = {"format.class": "JsonFormat", "flush.size": "2", "partitioner.class": "FieldPartitioner",
            "partition.field.name": "f"}  # fmt: skip
@@ -34,16 +34,15 @@ _CLASSES: dict[str, type[CloudStorageSinkConnector]] = {
 
 
 # One store for each class; what MinIO does otherwise is in the tests of places.
-_MINIO = pytest.param(minio_store, marks=pytest.mark.exhaustive)
+_MINIO = pytest.param("minio", marks=pytest.mark.exhaustive)
 
 
-@pytest.fixture(scope="module", params=[moto_store, _MINIO, google_store, azure_store])
-def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sink]]:
-    folder = () if request.param is moto_store else (tmp_path_factory.mktemp("store"),)
-    with request.param(*folder) as store:
-        scheme = store.address.partition(":")[0]
-        own = {"topics": "t", **_COMMON, **confluent_sink(store)}
-        yield store, lambda **more: _CLASSES[scheme]({**own, **more})
+@pytest.fixture(scope="module", params=["moto", _MINIO, "gs", "azure"])
+def opened(request: pytest.FixtureRequest, store_of: Callable[[str], Store]) -> tuple[Store, Sink]:
+    store = store_of(request.param)
+    scheme = store.address.partition(":")[0]
+    own = {"topics": "t", **_COMMON, **confluent_sink(store)}
+    return store, lambda **more: _CLASSES[scheme]({**own, **more})
 
 
 def written(

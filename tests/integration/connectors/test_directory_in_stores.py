@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.places.base import StagedFile
 from airflow_kconnect.places.registry import open_place
 from tests.support import unique
-from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, s3_store
+from tests.support.stores import Store
 
 _PARTITION = TopicPartition("t", 0)
 _SPLITS = (SinkSplit("t", 0, 0, 30), SinkSplit("t", 0, 30, 60))
@@ -28,13 +28,12 @@ Results = list[tuple[SinkSplit, dict[str, Any]]]
 
 
 # Two that have little in common: multipart uploads, and blobs that are copied. All are in the tests of places.
-_MORE = [pytest.param(each, marks=pytest.mark.exhaustive) for each in (minio_store, google_store, hdfs_store)]
+_MORE = [pytest.param(each, marks=pytest.mark.exhaustive) for each in ("minio", "gs", "hdfs")]
 
 
-@pytest.fixture(scope="module", params=[s3_store, azure_store, *_MORE])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with request.param(tmp_path_factory.mktemp("store")) as made:
-        yield made
+@pytest.fixture(scope="module", params=["s3", "azure", *_MORE])
+def store(request: pytest.FixtureRequest, store_of: Callable[[str], Store]) -> Store:
+    return store_of(request.param)
 
 
 class Lake:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import json
 import subprocess
 import sys
@@ -265,7 +264,6 @@ def harness_of(store: Store) -> type[SinkHarness]:
     return Documents
 
 
-_QUICK = (Mongo, "killed:mid-write")
 _CHECKS = (
     *("runs", "second-run", "empty", "each-record", "bounds", "unicode", "nulls", "large", "tombstones"),
     *("killed:mid-write", "killed:after-last-write", "killed:after-visible", "killed:after-final-commit"),
@@ -273,14 +271,8 @@ _CHECKS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("store", "check"),
-    [
-        pytest.param(*case, marks=() if case == _QUICK else pytest.mark.exhaustive)
-        for case in itertools.product(STORES, _CHECKS)
-    ],
-    indirect=["store"],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("check", _CHECKS)
 def test_it_conforms(check: str, store: Store, worker_props: dict[str, str], tmp_path: Path) -> None:
     subject = Subject.of(f"{FOLDER / store.example}.py:{store.connector}", tmp_path)
     lab = Lab(subject, harness_of(store), worker_props, tmp_path)

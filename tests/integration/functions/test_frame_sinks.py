@@ -16,9 +16,10 @@ from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.spec import RunSpec
 from airflow_kconnect.runtime.job import run
+from tests.integration.runtime.sink.planned.test_interrupted_plans import ending_at
 from tests.support import unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import start_job
+from tests.support.spark.jobs import kill_job_at
 
 FUNCTIONS = """
 from __future__ import annotations
@@ -95,9 +96,7 @@ def test_members_of_objects_without_a_schema_are_columns_of_batches_of_a_size(
     sink = config("noted", **{"batch.size": "2"})
     write(bootstrap, sink, 1, 2, 3)
     assert run_of(sink).records["written"] == 3
-    write(bootstrap, sink, 4)
-    run_of(sink)
-    assert [call[1:] for call in calls(tmp_path)] == [[2, [1, 2]], [1, [3]], [1, [4]]]
+    assert [call[1:] for call in calls(tmp_path)] == [[2, [1, 2]], [1, [3]]]
 
 
 def test_a_batch_that_failed_comes_again_as_it_was_under_its_identity(
@@ -132,15 +131,23 @@ def test_bad_records_are_skipped(config: Any, run_of: Any, bootstrap: str, tmp_p
     assert ([call[2] for call in calls(tmp_path)], report.records["dead_lettered"]) == ([[1, 4]], 2)
 
 
-def test_a_killed_run_leaves_each_record_once(
-    config: Any, run_of: Any, bootstrap: str, spark: SparkSession, worker_props: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
+def test_a_run_that_ends_before_its_commit_leaves_each_record_once(
+    killed: bool,
+    config: Any,
+    run_of: Any,
+    bootstrap: str,
+    spark: SparkSession,
+    worker_props: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     sink = config("folders")
     write(bootstrap, sink, 1, 2)
-    job = start_job(sink, worker_props, tmp_path / "job", failpoint="after-visible")
-    job.wait_for_failpoint()
-    job.kill()
-    job.close()
+    if killed:
+        kill_job_at("after-visible", sink, worker_props, tmp_path / "job")
+    else:
+        with ending_at("after-visible"):
+            run_of(sink)
     write(bootstrap, sink, 3)
     run_of(sink)
     assert sorted(row.id for row in spark.read.parquet(f"{tmp_path}/{sink['name']}-*").collect()) == [1, 2, 3]

@@ -20,7 +20,7 @@ PAGES = (
 SETTINGS = """
 [mypy]
 strict = True
-[mypy-airflow.*,confluent_kafka.*,httpx.*,numpy.*,pandas.*,pydantic.*,sqlalchemy.*]
+[mypy-airflow.*,confluent_kafka.*,httpx.*,numpy.*,pandas.*,pyarrow.*,pydantic.*,pyspark.*,sqlalchemy.*]
 follow_imports = skip
 """
 USES = """

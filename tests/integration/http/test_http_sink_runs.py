@@ -59,7 +59,7 @@ def sent(
     return make
 
 
-@pytest.mark.parametrize("batching", ["false", "true"])
+@pytest.mark.parametrize("batching", [pytest.param("false", marks=pytest.mark.exhaustive), "true"])
 def test_records_that_are_refused_become_dead_letters(
     batching: str, sent: Callable[..., RunReport], bootstrap: str
 ) -> None:

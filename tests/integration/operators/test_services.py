@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import TaskDeferred
 
 from airflow_kconnect import KafkaConnectorGroupOperator
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
+from airflow_kconnect.submit.registered import Connector
 from airflow_kconnect.triggers.spark_job import ServiceJobTrigger
+from tests.support import unique
 from tests.support.airflow.operator_runs import context
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.connectors.group_tasks import Store
@@ -37,6 +40,12 @@ def runner(bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         extra = {"execution_role_arn": ROLE}
         use_service(monkeypatch, bucket, "emr-serverless://00app1", "emr-serverless", server.url, **extra)
         yield runner
+
+
+def _group(connectors: Sequence[Connector], worker: dict[str, str], **parameters: Any) -> KafkaConnectorGroupOperator:
+    return KafkaConnectorGroupOperator(
+        task_id="all", connectors=connectors, worker_config=worker, kafka_conn_id=None, **parameters
+    )
 
 
 @pytest.mark.exhaustive  # as that of a connector of a group
@@ -76,13 +85,65 @@ def test_a_retry_reads_the_report_of_a_job_that_has_succeeded_and_is_forgotten(
     config, store = lines(), Store()
     with pytest.raises(TaskDeferred):
         task_of(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
-    process = runner.runs["00job0000"].process
-    assert process is not None
-    assert process.wait(120) == 0
-    runner.runs.pop("00job0000").objects.put_back()
+    _forgotten(runner)
     report = task_of(config, worker_props).execute(context() | {"task_state_store": store})
     assert report is not None
     assert (len(runner.runs), report["records"]["written"]) == (0, 2)
+
+
+def _forgotten(runner: JobRunner) -> None:
+    """The job ends, its report or error is in its mailbox, and the service forgets it."""
+    (job_id,) = runner.runs
+    process = runner.runs[job_id].process
+    assert process is not None
+    process.wait(120)
+    runner.runs.pop(job_id).objects.put_back()
+
+
+@needs_airflow_3_3
+def test_a_retry_of_a_job_that_has_failed_and_is_forgotten_ends_as_its_own_job(
+    runner: JobRunner, worker_props: dict[str, str], lines: Lines, tmp_path: Path
+) -> None:
+    config, store = lines(file=str(tmp_path / "late")), Store()
+    with pytest.raises(TaskDeferred):
+        task_of(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
+    _forgotten(runner)
+    (tmp_path / "late").write_text("a\nb\n")
+    report = task_of(config, worker_props).execute(context() | {"task_state_store": store})
+    assert report is not None
+    assert report["records"]["written"] == 2
+
+
+@needs_airflow_3_3
+def test_a_retry_of_a_group_reads_the_reports_of_a_job_that_has_succeeded_and_is_forgotten(
+    runner: JobRunner, worker_props: dict[str, str], lines: Lines
+) -> None:
+    connectors, store = [lines(), lines()], Store()
+    with pytest.raises(TaskDeferred):
+        _group(connectors, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
+    _forgotten(runner)
+    reports = _group(connectors, worker_props).execute(context() | {"task_state_store": store})
+    assert reports is not None
+    assert ([each["records"]["written"] for each in reports.values()], runner.runs) == ([2, 2], {})
+
+
+@needs_airflow_3_3
+def test_a_retry_of_a_deferred_group_moves_only_what_is_left_and_has_all_reports(
+    runner: JobRunner, worker_props: dict[str, str], lines: Lines
+) -> None:
+    asked = {"http.request.url": "http://127.0.0.1:9/", "max.retries": "0", "kconnect.http.schema": "none"}
+    away = {"name": unique("away"), "connector.class": "HttpSource", "topic": "away", **asked}
+    good, store, found = lines(), Store(), []
+    for _ in range(2):
+        with pytest.raises(TaskDeferred) as deferred:
+            _group([good, away], worker_props, deferrable=True).execute(context() | {"task_state_store": store})
+        event = asyncio.run(deferred.value.trigger.wait())
+        given = context() | {"task_state_store": store}
+        with pytest.raises(ConnectorRetriableError, match="1 of 2 connectors failed"):
+            _group([good, away], worker_props).execute_complete(given, event, **(deferred.value.kwargs or {}))
+        found.append(given["kconnect"]["reports"][good["name"]])
+    assert found[0] == found[1]
+    assert found[0]["records"]["written"] == 2
 
 
 def test_a_killed_task_ends_its_job(
@@ -93,12 +154,9 @@ def test_a_killed_task_ends_its_job(
 
 def test_each_connector_of_a_group_reports(runner: JobRunner, worker_props: dict[str, str], lines: Lines) -> None:
     good, bad = lines(), lines(file="/nowhere/at/all")
-    operator = KafkaConnectorGroupOperator(
-        task_id="all", connectors=[good, bad], worker_config=worker_props, kafka_conn_id=None
-    )
     given = context()
     with pytest.raises(ConnectorConfigError, match="/nowhere/at/all"):
-        operator.execute(given)
+        _group([good, bad], worker_props).execute(given)
     assert given["kconnect"]["reports"][good["name"]]["records"]["written"] == 2
 
 

@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
-from functools import cache, partial
+from collections.abc import Iterator
 
 import pytest
 
 from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from tests.support.faults import FaultProxy
-from tests.support.stores import Store, as_minio, azure_store, google_store, hdfs_store, moto_store, s3_store
-
-
-@pytest.fixture(scope="package")
-def store_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Store]]:
-    """`store_of("s3")`: the same for all tests of places. A server starts when it is asked for."""
-    with ExitStack() as servers:
-
-        @cache
-        def of(kind: str) -> Store:
-            folder = tmp_path_factory.mktemp(kind)
-            made: dict[str, Callable[[], AbstractContextManager[Store]]] = {
-                "s3": partial(s3_store, folder),
-                "minio": lambda: as_minio(of("s3")),
-                "moto": moto_store,
-                "azure": partial(azure_store, folder),
-                "gs": google_store,
-                "hdfs": partial(hdfs_store, folder),
-            }
-            return servers.enter_context(made[kind]())
-
-        yield of
+from tests.support.stores import Store
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.spec import RecordsShown, RunSpec
 from airflow_kconnect.runtime.job import run, shown
+from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.variables.resolver import ConfigResolver
 from tests.support import unique
 from tests.support.spark.jobs import Job, end_of_overtaken, kill_job_at, start_job
+from tests.support.stores import Store, s3_store
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -31,9 +33,16 @@ Preview = Callable[..., dict[str, Any]]
 Source = Callable[..., dict[str, str]]
 
 
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """S3 for this test run, in a process of its own."""
+    with s3_store(tmp_path_factory.mktemp("s3")) as made:
+        yield made
+
+
 @pytest.fixture
-def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
-    """Run a connector in the shared session: `run_here(config, **worker_keys)`."""
+def run_here(spark_if_needed: LazySession, worker_props: dict[str, str]) -> Run:
+    """Run a connector in this process, with the shared session if it needs Spark: `run_here(config, **worker_keys)`."""
 
     def go(
         config: Mapping[str, str],
@@ -47,7 +56,7 @@ def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
         spec = RunSpec(
             dict(config), keys, run_id=unique("run"), replay_dead_letters=replay, replay=interval, dry_run=dry_run
         )
-        return run(spec, spark)
+        return run(spec, spark_if_needed)
 
     return go
 

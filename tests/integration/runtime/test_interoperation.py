@@ -1,6 +1,6 @@
 """Moving a connector between Kafka Connect itself and airflow_kconnect: it resumes at the record where it stopped.
 
-Also by what docs/guides/migrating.md tells its reader to type.
+By what docs/guides/migrating.md tells its reader to type, too. Sinks: `integration/migration/test_round_trips.py`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from airflow_kconnect.connect.config import properties
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import alter_offsets, reset_offsets
 from airflow_kconnect.worker_config.keys import WorkerConfig
-from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source
+from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.support import unique
 from tests.support.connect.worker import ConnectWorker
-from tests.support.kafka import create_topic, produce, read_values
+from tests.support.kafka import create_topic, read_values
 from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 pytestmark = [pytest.mark.connect, pytest.mark.timeout(900)]
@@ -85,17 +85,6 @@ def _let_connect_read(connect: ConnectWorker, config: dict[str, str], bootstrap:
     _wait(lambda: connect.status(config["name"])["connector"]["state"] == "STOPPED", "stopping the connector")
 
 
-def test_we_resume_where_connect_stopped(
-    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
-) -> None:
-    numbered.append(500)
-    _let_connect_read(connect, source, bootstrap, 500)
-    numbered.append(300)
-    report = run_as(source)
-    assert report.records["written"] == 300
-    assert read_values(bootstrap, source["topic"]) == numbered.expected()
-
-
 def test_connect_resumes_where_we_stopped(
     connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
 ) -> None:
@@ -103,20 +92,6 @@ def test_connect_resumes_where_we_stopped(
     run_as(source)
     numbered.append(300)
     _let_connect_read(connect, source, bootstrap, 800)
-    assert read_values(bootstrap, source["topic"]) == numbered.expected()
-
-
-def test_offset_that_connect_wrote_is_replaced_under_its_own_key(
-    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
-) -> None:
-    numbered.append(10)
-    _let_connect_read(connect, source, bootstrap, 10)
-    numbered.append(10)
-    run_as(source)
-    numbered.append(10)
-    connect.resume(source["name"])
-    _wait(lambda: len(read_values(bootstrap, source["topic"])) >= 30, "Connect continuing")
-    connect.stop_connector(source["name"])
     assert read_values(bootstrap, source["topic"]) == numbered.expected()
 
 
@@ -131,28 +106,6 @@ def test_live_connect_task_is_fenced_and_nothing_is_doubled(
     _wait(lambda: connect.status(source["name"])["tasks"][0]["state"] == "FAILED", "the fencing of Connect's task")
     run_as(source)
     assert read_values(bootstrap, source["topic"]) == numbered.expected()
-
-
-def test_sink_resumes_from_the_group_of_connect(
-    connect: ConnectWorker, topic: Callable[..., str], bootstrap: str, run_as: Run, tmp_path: Path
-) -> None:
-    name, target = topic(), tmp_path / "out.txt"
-    sink = {
-        "name": unique("sink"),
-        "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
-        "topics": name,
-        "file": str(target),
-        "key.converter": STRING,
-        "value.converter": STRING,
-    }
-    produce(bootstrap, name, [f"record-{n}" for n in range(100)])
-    connect.create(sink["name"], {key: value for key, value in sink.items() if key != "name"})
-    _wait(lambda: target.exists() and len(target.read_text().splitlines()) >= 100, "Connect's sink writing")
-    connect.stop_connector(sink["name"])
-    _wait(lambda: connect.status(sink["name"])["connector"]["state"] == "STOPPED", "stopping the sink")
-    produce(bootstrap, name, [f"record-{n}" for n in range(100, 150)])
-    run_as(sink)
-    assert target.read_text().splitlines() == [f"record-{n}" for n in range(150)]
 
 
 def test_target_states_are_one(connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile) -> None:

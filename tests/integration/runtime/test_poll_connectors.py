@@ -130,11 +130,11 @@ class TestSink:
         self, topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path
     ) -> None:
         name = topic()
-        produce(bootstrap, name, map(str, range(30_000)))
+        produce(bootstrap, name, map(str, range(12_000)))
         config = {"name": unique("sink"), "connector.class": "VerifiableSink", "topics": name, **SCHEMALESS}
         run_here({**config, "log.file": str(tmp_path / "log")}, **{"offset.flush.interval.ms": "0"})
         flushed = ["flushed" in line for line in _lines(tmp_path, "log")]
-        assert sum(flushed) == 30_000
+        assert sum(flushed) == 12_000
         assert flushed.index(True) < flushed.index(False, flushed.index(True))
 
     def test_bound_by_records_resumes_next_time(self, sink: dict[str, str], run_here: Run) -> None:

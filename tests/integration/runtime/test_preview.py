@@ -38,10 +38,17 @@ DROP_TOMBSTONES = {
 }
 
 
-def test_answers_are_in_order(spark: SparkSession) -> None:
-    records: list[dict[str, Any]] = [{"value": "1"}, {"value": None}, {"value": "no json"}, {"value": '{"a":2}'}]
+def test_answers_are_in_order_and_an_error_has_stage_class_and_message(spark: SparkSession) -> None:
+    """A value that is not text is taken as JSON."""
+    records: list[dict[str, Any]] = [{"value": "1"}, {"value": None}, {"value": "no json"}, {"value": {"a": 2}}]
     answers = preview({**SCHEMALESS, **DROP_TOMBSTONES}, records)
     assert [answer.get("value") or next(iter(answer)) for answer in answers] == ["1", "dropped", "error", '{"a":2}']
+    error = answers[2]["error"]
+    assert error["stage"] == "VALUE_CONVERTER"
+    assert error["class"] == "org.apache.kafka.connect.errors.DataException"
+    assert error["message"].endswith(
+        "serialization error: it is not JSON: there is `no` at line 1, column 1, where a value was expected"
+    )
 
 
 def test_a_function_of_a_file_is_previewed_also_if_it_came_later_than_the_session(
@@ -64,15 +71,6 @@ def test_many_shapes_are_answered_in_order(spark: SparkSession) -> None:
     assert [json.loads(answer["value"])["payload"] for answer in answers] == [{f"f{n}": n} for n in range(20)]
 
 
-def test_an_error_has_stage_class_and_message(spark: SparkSession) -> None:
-    [answer] = preview(SCHEMALESS, [{"value": "no json"}])
-    assert answer["error"]["stage"] == "VALUE_CONVERTER"
-    assert answer["error"]["class"] == "org.apache.kafka.connect.errors.DataException"
-    assert answer["error"]["message"].endswith(
-        "serialization error: it is not JSON: there is `no` at line 1, column 1, where a value was expected"
-    )
-
-
 def test_base64_is_read_as_strictly_as_by_connect(spark: SparkSession) -> None:
     schema = {
         "type": "bytes",
@@ -89,11 +87,6 @@ def test_other_converters_for_the_answer(spark: SparkSession) -> None:
     output = {"preview.output.value.converter": JSON}
     [answer] = preview({"value.converter": "StringConverter", **HOIST, **output}, [{"value": "a"}])
     assert json.loads(answer["value"])["payload"] == {"line": "a"}
-
-
-def test_values_that_are_not_text_are_taken_as_json(spark: SparkSession) -> None:
-    [answer] = preview(SCHEMALESS, [{"value": {"a": 1}}])
-    assert answer["value"] == '{"a":1}'
 
 
 def test_all_errors_of_a_configuration_are_reported() -> None:
@@ -136,24 +129,18 @@ def test_the_command_prints_configuration_errors_as_json(tmp_path: Path) -> None
 class TestOneRecordDoesNotEndTheOthers:
     """Each case next to a good record."""
 
-    @staticmethod
-    def _answers(value: str, **config: str) -> list[dict[str, Any]]:
-        good = '{"schema":{"type":"int8","optional":false},"payload":1}'
-        answers = preview({"value.converter": JSON} | config, [{"value": good}, {"value": value}])
-        assert json.loads(answers[0]["value"])["payload"] == 1
-        return answers[1:]
-
-    @pytest.mark.parametrize(
-        ("schema", "text"),
-        [
-            ('{"type":"struct","fields":[{"type":"int8","field":"a"},{"type":"int8","field":"a"}]}', "duplication a"),
-            ('{"type":"struct","fields":[{"type":"int8","field":"\\ud800"}]}', "not Unicode"),
-        ],
-        ids=["two fields of one name", "half a character in a name"],
-    )
-    def test_a_schema_that_no_struct_can_have(self, spark: SparkSession, schema: str, text: str) -> None:
-        (answer,) = self._answers(f'{{"schema":{schema},"payload":{{"a":1}}}}')
-        assert text in answer["error"]["message"]
+    def test_a_schema_that_no_struct_can_have(self, spark: SparkSession) -> None:
+        """Two fields of one name, half a character in a name."""
+        field = '{"type":"int8","field":"a"}'
+        values = [
+            '{"schema":{"type":"int8","optional":false},"payload":1}',
+            f'{{"schema":{{"type":"struct","fields":[{field},{field}]}},"payload":{{"a":1}}}}',
+            '{"schema":{"type":"struct","fields":[{"type":"int8","field":"\\ud800"}]},"payload":{"a":1}}',
+        ]
+        good, twice, half = preview({"value.converter": JSON}, [{"value": value} for value in values])
+        assert json.loads(good["value"])["payload"] == 1
+        assert "duplication a" in twice["error"]["message"]
+        assert "not Unicode" in half["error"]["message"]
 
     def test_a_default_that_does_not_fit_is_what_jackson_makes_of_it(self, spark: SparkSession) -> None:
         expected = {
@@ -168,38 +155,29 @@ class TestOneRecordDoesNotEndTheOthers:
         assert [each["payload"]["a"] for each in found] == list(expected.values())
         assert [each["schema"]["fields"][0]["default"] for each in found] == list(expected.values())
 
-    @pytest.mark.parametrize("moved", ["Decimal", "Time"])
-    def test_a_header_from_what_is_not_a_struct(self, spark: SparkSession, moved: str) -> None:
-        type_, payload = ("bytes", '"AQ=="') if moved == "Decimal" else ("int32", "1")
-        schema = f'{{"type":"{type_}","name":"org.apache.kafka.connect.data.{moved}","parameters":{{"scale":"2"}}}}'
+    def test_a_header_from_what_is_not_a_struct(self, spark: SparkSession) -> None:
+        schema = '{"type":"%s","name":"org.apache.kafka.connect.data.%s","parameters":{"scale":"2"}}'
         insert = {"transforms": "a,b", "transforms.a.type": "InsertField$Value", "transforms.a.topic.field": "s"}
         move = {"transforms.b.type": "HeaderFrom$Value", "transforms.b.fields": "b", "transforms.b.headers": "h"}
-        good = '{"schema":{"type":"struct","fields":[{"type":"int8","field":"b"}]},"payload":{"b":1}}'
-        first, answer = preview(
+        good, *bad = preview(
             {"value.converter": JSON, **insert, **move, "transforms.b.operation": "move"},
-            [{"value": good}, {"value": f'{{"schema":{schema},"payload":{payload}}}'}],
+            [
+                {"value": '{"schema":{"type":"struct","fields":[{"type":"int8","field":"b"}]},"payload":{"b":1}}'},
+                {"value": f'{{"schema":{schema % ("bytes", "Decimal")},"payload":"AQ=="}}'},
+                {"value": f'{{"schema":{schema % ("int32", "Time")},"payload":1}}'},
+            ],
         )
-        assert first["headers"]
-        assert "Only Struct objects supported" in answer["error"]["message"]
+        assert good["headers"]
+        assert all("Only Struct objects supported" in answer["error"]["message"] for answer in bad)
 
-    @pytest.mark.parametrize(
-        ("value", "payload"), [('{"a":null}', {"a": None}), ('{"a":"x","b":3}', {"a": "x", "b": 3})]
-    )
-    def test_a_header_with_a_map_of_no_common_type(
-        self, spark: SparkSession, value: str, payload: dict[str, Any]
-    ) -> None:
-        [answer] = preview(
+    def test_a_header_with_a_map_of_no_common_type(self, spark: SparkSession) -> None:
+        maps: list[dict[str, Any]] = [{"a": None}, {"a": "x", "b": 3}, {}]
+        *answers, empty = preview(
             {"value.converter": JSON, "preview.output.header.converter": JSON},
-            [{"value": None, "headers": [{"key": "h", "value": value}]}],
+            [{"value": None, "headers": [{"key": "h", "value": json.dumps(each)}]} for each in maps],
         )
-        keys = {"type": "string", "optional": False}
-        assert json.loads(answer["headers"][0]["value"]) == {
-            "schema": {"type": "map", "keys": keys, "values": None, "optional": False}, "payload": payload
-        }  # fmt: skip
-
-    def test_a_header_with_an_empty_map(self, spark: SparkSession) -> None:
-        [answer] = preview(
-            {"value.converter": JSON, "preview.output.header.converter": JSON},
-            [{"value": None, "headers": [{"key": "h", "value": "{}"}]}],
-        )
-        assert answer["error"]["stage"] == "HEADER_CONVERTER"
+        schema = {"type": "map", "keys": {"type": "string", "optional": False}, "values": None, "optional": False}
+        assert [json.loads(answer["headers"][0]["value"]) for answer in answers] == [
+            {"schema": schema, "payload": each} for each in maps[:-1]
+        ]
+        assert empty["error"]["stage"] == "HEADER_CONVERTER"

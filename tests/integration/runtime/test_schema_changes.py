@@ -1,4 +1,8 @@
-"""Avro records whose writer's schema changes in mid-topic, with nested data, into tables and files: each policy."""
+"""Avro records whose writer's schema changes in mid-topic, with nested data, into tables and files: each policy.
+
+CI has each policy in one of them; connectors show all: `connectors/jdbc/sink/test_schema_changes.py`,
+`connectors/test_directory_changes.py`.
+"""
 
 from __future__ import annotations
 
@@ -121,6 +125,7 @@ class TestTables:
         ]
         assert (report.records["written"], report.warnings) == (5, [])
 
+    @pytest.mark.exhaustive
     def test_ignore(self, config: Callable[..., Config], each_database: Database, run_here: Run) -> None:
         report = run_here(config("ignore"))
         found = each_database.execute("SELECT id, name, gone, items, counts, choice FROM orders ORDER BY id")
@@ -143,6 +148,7 @@ class TestTables:
         assert all("table orders has no columns for the fields `city`" in message for _, message in told)
 
 
+@pytest.mark.exhaustive
 def test_fail_ends_the_run_of_a_jdbc_sink(
     orders: str, registry_url: str, postgres: PostgresServer, run_here: Run
 ) -> None:
@@ -168,6 +174,7 @@ class TestFiles:
 
         return of
 
+    @pytest.mark.exhaustive
     def test_evolve(self, config: Callable[..., Config], run_here: Run) -> None:
         run_here(used := config("evolve"))
         assert [(row["id"], row.get("city")) for row in _rows(used)] == [
@@ -191,6 +198,7 @@ class TestFiles:
             run_here(used)
         assert [row["id"] for row in _rows(used)] == [1, 2]
 
+    @pytest.mark.exhaustive
     def test_fail_with_dead_letters(
         self, config: Callable[..., Config], topic: MakeTopic, bootstrap: str, run_here: Run
     ) -> None:

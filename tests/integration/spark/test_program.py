@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,44 +44,27 @@ def numbers():
 """
 
 
-@pytest.fixture
-def output_of(tmp_path: Path) -> Callable[[str], str]:
-    """What the program prints, with a session of some kind."""
-
-    def run(session: str) -> str:
-        program, shop = tmp_path / "program.py", tmp_path / "plugins" / "shop.py"
-        program.write_text(PROGRAM.format(session=session))
-        shop.parent.mkdir()
-        shop.write_text(SHOP)
-        environment = os.environ | {"SHOP_TOKEN": CANARY, "KCONNECT_PLUGINS": str(shop.parent)}
-        environment |= {"PYTHONPATH": str(REPOSITORY), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-        ran = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, cwd=tmp_path)
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout + ran.stderr
-
-    return run
-
-
-READ = f"read {[(n, len(CANARY)) for n in range(3)]}\nread [Row(n=7)]"
-
-
-def test_its_sources_are_read_and_its_secret_is_nowhere(output_of: Callable[[str], str], tmp_path: Path) -> None:
-    events = tmp_path / "events"
-    events.mkdir()
+@pytest.mark.parametrize(
+    "session", ["remote", pytest.param("master", marks=pytest.mark.exhaustive)], ids=["Spark Connect", "of its own"]
+)
+def test_its_sources_are_read_and_its_secret_is_nowhere(session: str, tmp_path: Path) -> None:
+    program, shop, events = tmp_path / "program.py", tmp_path / "plugins" / "shop.py", tmp_path / "events"
     settings = {
+        "spark.ui.enabled": "false",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
     }
-    session = "".join(f".config('{key}', '{value}')" for key, value in settings.items())
-    output = output_of(f"master('local[2]').config('spark.ui.enabled', 'false'){session}")
+    configured = "".join(f".config('{key}', '{value}')" for key, value in settings.items())
+    program.write_text(PROGRAM.format(session=f"{session}('local[2]'){configured}"))
+    for path in (events, shop.parent):
+        path.mkdir()
+    shop.write_text(SHOP)
+    environment = os.environ | {"SHOP_TOKEN": CANARY, "KCONNECT_PLUGINS": str(shop.parent)}
+    environment |= {"PYTHONPATH": str(REPOSITORY), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    ran = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
     log = "".join(path.read_text() for path in events.rglob("events_*"))
-    assert READ in output
+    assert f"read {[(n, len(CANARY)) for n in range(3)]}\nread [Row(n=7)]" in ran.stdout
     assert "SparkListenerSQLExecutionStart" in log
-    assert CANARY not in log + output
-
-
-def test_its_sources_are_read_by_a_server_of_spark_connect(output_of: Callable[[str], str]) -> None:
-    output = output_of("remote('local[2]').config('spark.ui.enabled', 'false')")
-    assert READ in output
-    assert CANARY not in output
+    assert CANARY not in log + ran.stdout + ran.stderr

@@ -55,7 +55,7 @@ class JobRunner:
 
     def start(self, request: dict[str, Any], application: str, arguments: list[str], conf: Mapping[str, str]) -> str:
         """Start a job as spark-submit does. Returns its id."""
-        run_id = f"00job{len(self.runs):04d}"
+        run_id = f"00job{len(list(self.folder.glob('00job*'))):04d}"  # a service may forget jobs
         run = self.runs[run_id] = Run(request, CopiedObjects(self.store, self.folder / run_id))
         spark = find_spark_submit()
         java_options = map(java_option, (*_QUICK_JAVA, *class_archive_options(spark)))

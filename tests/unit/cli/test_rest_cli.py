@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -52,3 +53,10 @@ def test_a_file_with_a_token_that_others_can_read_is_refused(tmp_path: Path) -> 
     result = CliRunner().invoke(app, ["rest", "--token-file", str(file), "--bootstrap-servers", "127.0.0.1:9"])
     assert result.exit_code != 0
     assert "others can read" in result.output
+
+
+def test_processes_that_the_server_starts_do_not_inherit_its_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCONNECT_REST_TOKEN", "geheim")
+    result = CliRunner().invoke(app, ["rest", "--no-token", "--bootstrap-servers", "127.0.0.1:9"])
+    assert "exclude each other" in result.output  # it was read
+    assert "KCONNECT_REST_TOKEN" not in os.environ

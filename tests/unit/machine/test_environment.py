@@ -23,7 +23,7 @@ AIRFLOWS = {
 OTHERS = {"PATH": "/bin", "LC_ALL": "C.UTF-8", "AIRFLOW_HOME": "/airflow", "DB_PASSWORD": "d"}
 
 _STARTS = {"subprocess.Popen", "subprocess.run", "subprocess.check_output", "psutil.Popen"}
-_MADE = ("java_environment", "child_environment", "submit_environment")
+_MADE = ("java_environment", "child_environment", "submit_environment", "inherited_variables")
 # Airflow itself, and the editor of the person at the terminal.
 _MAY_HAVE_THEM = {"demo/airflow.py", "doctor/airflow.py", "cli/connectors/editing.py"}
 # Where the environment comes from somewhere else, without Airflow's settings.
@@ -33,9 +33,8 @@ _GIVEN = {
     "runtime/process/early_workers.py": "own: the job's, which was started without them",
     "conformance/runs.py": "environment: submit_environment",
     "credentials/java_stores.py": "env: a few variables",
-    "connectors/programs/environments.py": "env: child_environment, without the paths of the job's Python",
     "connectors/programs/leash.py": "that of the leash",
-    "connectors/programs/running.py": "env: child_environment, without the paths of the job's Python",
+    "connectors/programs/running.py": "variables: inherited_variables",
 }
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.airflow.home import use_own_airflow_home
+from tests.support.airflow.masks import masks_of_its_own
 from tests.support.airflow.versions import AIRFLOW
+
+__all__ = ["masks_of_its_own"]
 
 use_own_airflow_home()
 

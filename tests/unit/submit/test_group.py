@@ -106,6 +106,22 @@ class TestProgress:
         progress.take({"event": "error", "error": "ConfigError", "message": "no", "exit_code": 1})
         assert progress.told
 
+    def test_all_is_well_when_each_has_ended_and_none_has_failed(self) -> None:
+        progress = GroupProgress(["a", "b"])
+        found = []
+        for event in (report("a"), report("b"), error("b")):
+            progress.take(event)
+            found.append(progress.well)
+        assert found == [False, True, False]
+
+    def test_an_error_of_an_earlier_job_does_not_count_once_it_is_forgotten(self) -> None:
+        progress = GroupProgress(["a"])
+        progress.take(error("a"))
+        progress.take(error(None))
+        progress.forget()
+        progress.take(report("a"))
+        assert progress.well
+
     def test_what_others_say_is_not_taken(self) -> None:
         assert GroupProgress(["a"]).take(report("b")) is None
 

@@ -111,6 +111,12 @@ class TestYarnApplication:
             connection(manager)
             assert _event(_trigger(mailbox=MAILBOX | {"folder": str(file)}))["status"] == "succeeded"
 
+    def test_a_mailbox_for_which_no_triggerer_ran_is_kept_at_once(self, connection: Any, tmp_path: Path) -> None:
+        with resource_manager("ACCEPTED", "FINISHED/SUCCEEDED") as manager:
+            connection(manager)
+            _event(_trigger(mailbox=MAILBOX | {"folder": str(tmp_path), "run": "queued"}))
+        assert (tmp_path / "runs" / "queued" / "waited-for").is_file()
+
     def test_reports_what_is_known_about_a_failure(self, connection: Any) -> None:
         with resource_manager("FINISHED/FAILED", diagnostics="User application exited with status 3") as manager:
             connection(manager)

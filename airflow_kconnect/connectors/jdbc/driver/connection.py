@@ -120,11 +120,22 @@ class Database:
 
 
 def _text(result: Any, index: int, is_timestamp: bool) -> str | None:
-    if is_timestamp:
+    value = _local_date_time(result, index) if is_timestamp else result.getString(index)
+    return None if value is None else str(value.toString() if is_timestamp else value)
+
+
+def _local_date_time(result: Any, index: int) -> Any:
+    """A `java.time.LocalDateTime`, or null."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    try:
+        return result.getObject(index, gateway.jvm.java.lang.Class.forName("java.time.LocalDateTime"))
+    except Py4JJavaError:
+        # Some drivers have only this older way, which moves times that the zone of the JVM leaves out by an hour.
         value = result.getTimestamp(index)
-        return None if value is None else str(value.toLocalDateTime().toString())
-    text = result.getString(index)
-    return None if text is None else str(text)
+        return None if value is None else value.toLocalDateTime()
 
 
 def database_error(account: Account, what: str, exception: Any) -> ConnectError:

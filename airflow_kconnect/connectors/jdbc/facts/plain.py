@@ -48,6 +48,7 @@ DERBY = Database(
     parameters=names(_DERBY_PARAMETERS),
     driver_class="org.apache.derby.iapi.jdbc.AutoloadedDriver",
     condition=of_derby,
+    reader="airflow_kconnect.connectors.jdbc.source.dialect:TextDialect",
     writer=f"{_TARGETS}DerbyTarget",
 )
 H2 = Database(
@@ -79,6 +80,7 @@ ORACLE = Database(
     example="jdbc:oracle:thin:@//host:1521/service",
     port=1521,
     condition=of_oracle,
+    reader="airflow_kconnect.connectors.jdbc.databases.oracle.reading:Oracle",
     writer=f"{_TARGETS}OracleTarget",
 )
 SQLSERVER = Database(
@@ -87,5 +89,6 @@ SQLSERVER = Database(
     port=1433,
     lineage=Lineage("mssql", "dbo"),
     condition=of_sql_server,
+    reader="airflow_kconnect.connectors.jdbc.databases.sqlserver.reading:SqlServer",
     writer=f"{_TARGETS}SqlServerTarget",
 )

@@ -158,9 +158,12 @@ class _Builder:
             column = self._column("timestamp.column.name", name)
             if column is None:
                 continue
-            if self._kinds[column.name] not in (Kind.WALL, Kind.INSTANT, Kind.DATE):
+            kind = self._kinds[column.name]
+            if kind not in (Kind.WALL, Kind.INSTANT, Kind.DATE):
+                # SQL Server calls a number of eight bytes `timestamp`.
+                read = f" (read as {kind.name})" if kind else ""
                 self._problems.add(
-                    "timestamp.column.name", f"{self._table.text}.{name} is {column.type_text}, not a timestamp"
+                    "timestamp.column.name", f"{self._table.text}.{name} is {column.type_text}{read}, not a timestamp"
                 )
                 continue
             yield column

@@ -47,7 +47,7 @@ class Cursor:
     :param timestamp: SQL of the timestamp, or None.
     :param id: SQL of the incrementing column, of the primary key that breaks ties, or None.
     :param id_name: name of that column.
-    :param literal: SQL literal of nanoseconds, comparable with `timestamp`.
+    :param literal: SQL literal of nanoseconds, comparable with `timestamp`; rounded down if that holds less.
     :param exact: whether `id` tells rows apart: then reading can resume after any row.
     :param id_is_offset: whether offsets tell rows apart by `id`; those of a tie breaker do not.
     """
@@ -90,5 +90,8 @@ class Cursor:
         )
 
     def before(self, timestamp: int) -> str:
-        """Condition: the timestamp is before this one."""
-        return f"{self.timestamp} < {self.literal(timestamp)}"
+        """Condition: the timestamp is before this one.
+
+        Not `<`: a literal may be rounded down to what the column can hold, and is then before this one itself.
+        """
+        return self.until(Position(timestamp - 1))

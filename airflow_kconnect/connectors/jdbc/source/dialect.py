@@ -28,6 +28,8 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))
 _OFFSET = re.compile(r"([+-])(\d\d?)(?::?(\d\d))?")
 _NO_CLOCK = "use `mode=incrementing`"
 _NO_TIMESTAMP = "set a `query` that casts it to TIMESTAMP"
+_NANOSECONDS = 9
+"""Digits that a second has in Java; Db2 has 12."""
 _LONGEST = 40
 """Characters that the text of a time, a timestamp or a UUID has at most, and more."""
 
@@ -194,9 +196,16 @@ class Dialect:
         match column.jdbc_type:
             case types.DATE_TYPE:
                 return f"CAST({name} AS TIMESTAMP)"
+            case types.TIMESTAMP_TYPE if column.scale > _NANOSECONDS:
+                # Else a row is always later than its own cursor, in which Java leaves out its picoseconds.
+                return f"CAST({name} AS TIMESTAMP({_NANOSECONDS}))"
             case types.TIMESTAMP_ZONED:
-                return f"CAST({name} AT TIME ZONE INTERVAL '0:00' HOUR TO MINUTE AS TIMESTAMP(9))"
+                return f"CAST({name} AT TIME ZONE INTERVAL '0:00' HOUR TO MINUTE AS TIMESTAMP({_NANOSECONDS}))"
         return name
+
+    def unreadable(self, columns: Sequence[Column]) -> str:
+        """Condition: one of the columns has a value that is neither null nor a timestamp; empty: none can have one."""
+        return ""
 
     def cursor_nanoseconds(self, term: str) -> str:
         """Term that a driver's query selects for `nanoseconds` to read."""
@@ -266,7 +275,8 @@ class MicrosecondDialect(Dialect, ABC):
 def iso(nanoseconds: int, digits: int = 9) -> str:
     """``2020-01-31 12:00:00.123456789`` (years 1 to 9999)."""
     seconds, fraction = divmod(nanoseconds, _SECOND)
-    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.{fraction:09d}"[: 20 + digits]
+    # %Y would write year 1 as `1`, which some databases take for 2001.
+    return f"{(_EPOCH + timedelta(seconds=seconds)).isoformat(' ')}.{fraction:09d}"[: 20 + digits]
 
 
 def _clock(db: Database) -> str | None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import PlanContext
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_table import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
+from airflow_kconnect.connectors.jdbc.source.misfits import CURE
 from airflow_kconnect.connectors.jdbc.source.numbering import Numbering
 from airflow_kconnect.connectors.jdbc.source.offsets import position_of, to_instant, to_wall
 from airflow_kconnect.connectors.jdbc.source.planning import Window, whole
@@ -189,7 +190,19 @@ class WindowFinder:
         waiting = [source for source in sources if source.text in windows.by_table]
         self._leave_written(windows, waiting)
 
+    def _refuse_unreadable(self, source: Source) -> None:
+        """Rows without a cursor would never be seen. :raises DataError: there are some."""
+        condition = self._dialect.unreadable(source.timestamps)
+        if condition and (rows := self._ask(source, "COUNT(*)", f" WHERE {condition}")[0]) != "0":
+            names = ", ".join(column.name for column in source.timestamps)
+            raise DataError(
+                f"{self._settings.label}: {source.text} has {rows} rows in which {names} has a value that is not a"
+                f" timestamp, so that they would never be read: {CURE}"
+            )
+
     def _by_timestamp(self, windows: Windows, sources: Sequence[Source], starts: dict[str, Start]) -> None:
+        for source in sources:
+            self._refuse_unreadable(source)
         if self._late is None:
             end = self._dialect.now(self._db, self._settings.zone) - self._delay
         else:

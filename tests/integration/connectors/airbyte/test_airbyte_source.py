@@ -66,6 +66,7 @@ def test_a_state_of_all_streams_is_learned_within_the_run(runs: Runs, source: So
     assert Counter(runs.column("others", "n")) == Counter(range(20))
 
 
+@pytest.mark.exhaustive
 def test_a_source_of_the_index_is_installed_and_read(runs: Runs) -> None:
     keys = {
         "airbyte.source": FAKER,

@@ -107,7 +107,8 @@ def api() -> Iterator[PagedApi]:
         yield serving
 
 
-@pytest.fixture(params=[Api, pytest.param(Table, marks=pytest.mark.exhaustive), Files])
+# The API is killed in CI too, at any point: see the last test.
+@pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.exhaustive) for kind in (Api, Table)), Files])
 def origin(request: pytest.FixtureRequest, api: PagedApi, tmp_path: Path) -> Origin:
     (folder := tmp_path / "origin").mkdir()
     kind: Any = request.param

@@ -47,6 +47,7 @@ def test_killed_runs_lose_and_double_nothing(point: str, runs: TapRuns) -> None:
     assert Counter(runs.numbers()) == Counter(range(65))
 
 
+@pytest.mark.exhaustive
 def test_runs_that_are_killed_at_random_lose_and_double_nothing(runs: TapRuns) -> None:
     runs.tap.grow(200)
     chance = random.Random(7)

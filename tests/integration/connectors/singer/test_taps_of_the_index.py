@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -72,19 +73,7 @@ def test_files_of_comma_separated_values_are_a_stream_each(runs_of: RunsOf, fold
     assert [runs.column(stream, "name") for stream in ("items", "shops")] == [["a", "b"], ["a", "b"]]
 
 
-def test_the_next_run_reads_the_spreadsheets_that_are_new(runs_of: RunsOf, folder: Path, tmp_path: Path) -> None:
-    files = [{"path": f"{folder}/*.csv", "format": "csv", "table_name": "items", "primary_keys": ["id"]}]
-    config = tmp_path / "config.json"
-    config.write_text(json.dumps({"files": files}))
-    runs = runs_of({"singer.tap": TAPS[2], "singer.config.file": str(config)})
-    write(folder / "a.csv", ["id,name", "1,a", "2,b"], at=1_700_000_000)
-    runs.run()
-    write(folder / "b.csv", ["id,name", "3,c"], at=1_700_000_100)
-    runs.run()
-    assert [record.key for record in runs.records("items")] == [b'{"id":"1"}', b'{"id":"2"}', b'{"id":"3"}']
-
-
-def test_the_first_example_of_the_page_writes_what_the_page_says(runs_of: RunsOf, folder: Path) -> None:
+def test_the_first_example_of_the_page_writes_what_it_says_and_then_what_is_new(runs_of: RunsOf, folder: Path) -> None:
     first = {block.info: block.text for block in reversed(blocks(PAGE))}
     (folder / "orders.csv").write_text(first["csv"])
     config = json.loads(first["jsonc"])["config"]
@@ -97,6 +86,9 @@ def test_the_first_example_of_the_page_writes_what_the_page_says(runs_of: RunsOf
         for record, value in zip(runs.records("orders"), shown, strict=True)
     ]
     assert (written, lines) == ([3, 0], first["text"].splitlines())
+    write(folder / "more.csv", ["id,name,price", "4,a bed,310.00"], at=int(time.time()) + 60)
+    assert runs.run().report()["records"]["written"] == 1
+    assert runs.records("orders")[-1].key == b'{"id":"4"}'
 
 
 def test_an_environment_is_made_once_and_has_the_tap_alone() -> None:

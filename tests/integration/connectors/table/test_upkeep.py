@@ -64,18 +64,20 @@ class TestIceberg:
     def test_files_and_snapshots_become_few_and_rows_and_the_last_plan_stay(
         self, spark: SparkSession, table: IcebergTable
     ) -> None:
-        facts = IcebergUpkeep(spark, table.name, order(now_ms())).run()
+        """A dry run before says what would be done. What is staged and not old can be published afterwards."""
+        facts = IcebergUpkeep(spark, table.name, order(now_ms(), dry_run=True)).run()
+        assert (facts["files"], facts["snapshots"], facts["small_files"]) == (PLANS, PLANS, PLANS)
+        assert facts["expired"] == PLANS - 1
 
-        assert ids(table) == list(range(10, 60))
-        assert (facts["files"], facts["compacted"], facts["orphans"]) == ([PLANS, 1], PLANS, 0)
-        assert facts["snapshots"][0] == PLANS and facts["snapshots"][1] <= 3
-        assert facts["removed"] == PLANS - 1  # a list of manifests of each snapshot that has expired
-        assert table.has(plan(PLANS)) and not table.has(plan(PLANS + 1))
-
-    def test_what_is_staged_and_not_old_can_still_be_published(self, spark: SparkSession, table: IcebergTable) -> None:
         before = now_ms()
         put(table, PLANS + 1, publish=False)
-        IcebergUpkeep(spark, table.name, order(before)).run()
+        facts = IcebergUpkeep(spark, table.name, order(before)).run()
+        assert (facts["files"], facts["compacted"], facts["orphans"]) == ([PLANS, 1], PLANS, 0)
+        assert facts["snapshots"][0] == PLANS + 1 and facts["snapshots"][1] <= 4
+        assert facts["removed"] == PLANS - 1  # a list of manifests of each snapshot that has expired
+        assert ids(table) == list(range(10, 60))
+        assert table.has(plan(PLANS)) and not table.has(plan(PLANS + 1))
+
         table.publish(plan(PLANS + 1))
         assert ids(table) == list(range(10, 70))
 
@@ -87,15 +89,6 @@ class TestIceberg:
             spark.range(number, number + 1).writeTo(table.name).append()
         IcebergUpkeep(spark, table.name, order(now_ms(), steps=[Step.EXPIRE])).run()
         assert table.last_plan(APPLICATION) == PLANS
-
-    def test_a_dry_run_says_what_would_be_done_and_changes_nothing(
-        self, spark: SparkSession, table: IcebergTable
-    ) -> None:
-        facts = IcebergUpkeep(spark, table.name, order(now_ms(), dry_run=True)).run()
-        assert (facts["files"], facts["snapshots"], facts["small_files"], facts["expired"]) == (
-            *(PLANS, PLANS, PLANS),
-            PLANS - 1,
-        )
 
 
 class TestDelta:

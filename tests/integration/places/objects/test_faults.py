@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.faults import (
     FaultProxy,
     cut_answer,
     cut_request,
+    delayed,
     lagging,
     lose_answer,
     refuse,
@@ -27,6 +29,13 @@ from tests.support.faults import (
 )
 from tests.support.places import TEXT, read, stage, write
 from tests.support.stores import Store
+
+
+@pytest.fixture(scope="module", params=["azure", pytest.param("gs", marks=pytest.mark.exhaustive)])
+def store(request: pytest.FixtureRequest, store_of: Callable[[str], Store]) -> Store:
+    """Both have the same client, and Azure has signatures besides."""
+    return store_of(request.param)
+
 
 OVERLOADED = refuse(503, "ServerBusy")
 
@@ -195,6 +204,18 @@ def test_what_has_got_the_name_of_a_file_before_it_is_asked_for_again_stays(
     with proxy.fault("DeleteObject", lose_answer_and_replace):
         assert not place.remove(file)
     assert read(healthy) == b"newer"
+
+
+@pytest.mark.parametrize("text", [b"newer", TEXT])
+def test_a_removal_that_comes_late_leaves_what_has_got_the_name_but_on_azure(
+    place: Place, healthy: Place, proxy: FaultProxy, store: Store, text: bytes
+) -> None:
+    write(place)
+    (file,) = place.files()
+    with proxy.fault("DeleteObject", delayed(lambda: write(healthy, text=text))):
+        is_removed = place.remove(file)
+    assert is_removed == store.address.startswith("abfss:")
+    assert len(list(healthy.files())) == (not is_removed)
 
 
 def test_a_listing_that_lags_hides_no_file_for_ever(place: Place, healthy: Place, proxy: FaultProxy) -> None:

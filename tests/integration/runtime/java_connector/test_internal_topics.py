@@ -43,7 +43,7 @@ def routed(config: dict[str, str], topic: str) -> dict[str, str]:
         pytest.param("disabled", "status.storage.topic", marks=pytest.mark.exhaustive),
     ],
 )
-def test_no_record_of_a_hosted_source_reaches_an_internal_topic(
+def test_no_record_of_a_hosted_source_reaches_an_internal_topic_and_the_run_ends_at_once(
     bootstrap: str,
     numbered: Any,
     java_source: Config,
@@ -51,28 +51,16 @@ def test_no_record_of_a_hosted_source_reaches_an_internal_topic(
     hosting_worker: dict[str, str],
     exactly_once: str,
     key: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     numbered.append(3)
     known = WorkerConfig.from_props(hosting_worker)
     topic = str(known.get(key) or f"{known.group_id}-other-configs")
     with pytest.raises(DataError, match=f"internal topic {topic}"):
         run_hosted(routed(java_source(), topic), **{"exactly.once.source.support": exactly_once})
-    assert not {record.value for record in read_all(bootstrap, topic)}.intersection(numbered.expected())
-
-
-def test_a_run_whose_first_record_is_refused_ends_at_once(
-    numbered: Any,
-    java_source: Config,
-    run_hosted: Run,
-    hosting_worker: dict[str, str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    numbered.append(3)
-    topic = WorkerConfig.from_props(hosting_worker).config_topic
-    with pytest.raises(DataError, match=f"internal topic {topic}"):
-        run_hosted(routed(java_source(), topic))
     refused_s = next(record.created for record in caplog.records if "uncaught" in record.getMessage())
     assert time.time() - refused_s < 15
+    assert not {record.value for record in read_all(bootstrap, topic)}.intersection(numbered.expected())
 
 
 @pytest.mark.exhaustive  # without `AGAINST` each run of a source shows it

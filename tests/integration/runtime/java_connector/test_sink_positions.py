@@ -83,27 +83,18 @@ def test_a_sink_that_begins_at_the_end_reads_what_comes_between_runs_and_never_a
     produce(bootstrap, name, ["a", "b"])
     report = run_hosted(config, **OVERRIDES)
     assert (report.complete, report.records["written"], lines(config), report.warnings) == (True, 2, ["a", "b"], [])
+    assert not admin.group_state(group).simple
+
+    assert run_hosted(config, **OVERRIDES).notes["ended"] == "caught up"
+    # Consumers have left the group: each offset expires by itself now, counted from the last run.
+    assert admin.group_state(group).simple
+    assert admin.committed_offsets(group) == {place: 3}
 
     admin.delete_group(group)  # as if it had expired
     after = run_hosted(config, **OVERRIDES)
     assert (after.complete, after.records["read"], lines(config)) == (True, 0, ["a", "b"])
     assert [text for text in after.warnings if f"group {group} has lost its offsets in {name}" in text]
     assert admin.committed_offsets(group) == {place: 3}
-
-
-def test_runs_with_nothing_new_keep_the_offsets_of_a_group_that_consumers_have_left(
-    bootstrap: str, topic: MakeTopic, java_sink: Config, run_hosted: Run, admin: GroupAdmin
-) -> None:
-    name = topic()
-    config = java_sink(name)
-    group = f"connect-{config['name']}"
-    produce(bootstrap, name, ["a", "b"])
-    assert run_hosted(config).records["written"] == 2
-    assert not admin.group_state(group).simple
-    assert run_hosted(config).notes["ended"] == "caught up"
-    # Each offset expires by itself now, counted from the last run.
-    assert admin.group_state(group).simple
-    assert admin.committed_offsets(group) == {TopicPartition(name, 0): 2}
 
 
 @pytest.mark.exhaustive

@@ -51,14 +51,14 @@ def test_a_worker_that_may_run_code_of_others_has_pandas(
 @pytest.mark.parametrize(
     "keys",
     [
-        {"connector.class": "FileStreamSink", "file": "{folder}/lines.txt"},
         {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "parquet"},
         *(
-            pytest.param(
-                {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": format_},
-                marks=pytest.mark.exhaustive,
+            pytest.param(keys, marks=pytest.mark.exhaustive)
+            for keys in (
+                {"connector.class": "FileStreamSink", "file": "{folder}/lines.txt"},
+                {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "json"},
+                {"connector.class": "DirectorySink", "directory": "{folder}/out", "format": "avro"},
             )
-            for format_ in ("json", "avro")
         ),
     ],
     ids=lambda keys: keys.get("format", keys["connector.class"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -10,15 +10,9 @@ from tests.integration.runtime.conftest import NEEDS_SPARK, STRING, Jobs
 from tests.support import unique
 from tests.support.imports import TELL_IMPORTS, imported
 from tests.support.kafka import produce
-from tests.support.stores import Store, s3_store
+from tests.support.stores import Store
 
 pytestmark = pytest.mark.spark_submit
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with s3_store(tmp_path_factory.mktemp("store")) as made:
-        yield made
 
 
 @pytest.mark.parametrize(
@@ -34,7 +28,7 @@ def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
     imports: int,
     topic: Callable[..., str],
     bootstrap: str,
-    store: Store,
+    s3: Store,
     monkeypatch: pytest.MonkeyPatch,
     jobs: Jobs,
 ) -> None:
@@ -44,9 +38,9 @@ def test_workers_share_the_library_of_the_process_that_they_are_forked_from(
         "name": unique("sink"),
         "connector.class": "DirectorySink",
         "topics": name,
-        "directory": f"{store.address}/{unique('lake')}",
+        "directory": f"{s3.address}/{unique('lake')}",
         "value.converter": STRING,
-        **store.settings,
+        **s3.settings,
         **keys,
     }
     job = jobs.start(config)

@@ -1,4 +1,4 @@
-"""Records keep their order in chains with predicates: 20 000 of them, of several shapes, into and out of Kafka."""
+"""Records keep their order in chains with predicates: 8 000 of them, of several shapes, into and out of Kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.integration.runtime.test_directory_pipeline import JSON, SCHEMALESS
 from tests.support import unique
 from tests.support.kafka import read_all
 
-RECORDS, PARTITIONS, KEYS = 20_000, 3, 50
+RECORDS, PARTITIONS, KEYS = 8_000, 3, 50
 TEXT, INT32, INT64 = ({"type": type_, "optional": False} for type_ in ("string", "int32", "int64"))
 
 Line = dict[str, Any]
@@ -118,12 +118,12 @@ def test_a_sink_writes_each_partition_in_its_order(
     converter: dict[str, str],
     encode: Encode,
 ) -> None:
-    monkeypatch.setattr(sink_plan, "SMALLEST", 1_400)
+    monkeypatch.setattr(sink_plan, "SMALLEST", 560)
     topics = [topic(PARTITIONS, prefix="left"), topic(PARTITIONS, prefix="right")]
     expected = _fill(bootstrap, topics, encode)
     config = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path / "out")}
     report = run_here(
-        {**config, "key.converter": STRING, "topics": ",".join(topics), "flush.size": "600", **converter, **SINK_CHAIN}
+        {**config, "key.converter": STRING, "topics": ",".join(topics), "flush.size": "240", **converter, **SINK_CHAIN}
     )
     assert report.records == {"read": RECORDS, "written": RECORDS, "filtered": 0, "dead_lettered": 0}
     assert report.splits > len(expected)

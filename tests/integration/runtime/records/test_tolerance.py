@@ -153,25 +153,27 @@ class TestReplay:
     def test_what_fails_again_keeps_its_place_until_a_converter_can_read_it(
         self, sink: Any, run_here: Run, dead: str, bootstrap: str
     ) -> None:
+        """Transformations see that place."""
         config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
         run_here(config)
         assert run_here(config, replay=True).records["dead_lettered"] == 2
         places = [dict(record.headers)["__connect.errors.offset"] for record in read_all(bootstrap, dead)]
         assert places == [b"1", b"3", b"1", b"3"]
 
-        readable = {**config, "value.converter": "StringConverter"}
-        run_here(readable, replay=True)
-        assert lines(config) == ["no json", "neither", {"n": 0}, {"n": 2}, {"n": 4}]
-        assert run_here(readable, replay=True).records["read"] == 0
-
-    def test_transformations_see_the_place_that_the_record_is_from(self, sink: Any, run_here: Run, dead: str) -> None:
-        config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
-        run_here(config)
         wrapped = {"transforms": "w,t", "transforms.w.type": "HoistField$Value", "transforms.w.field": "was"}
-        places = {"transforms.t.topic.field": "topic", "transforms.t.offset.field": "offset"}
-        readable = {"value.converter": "StringConverter", "transforms.t.type": "InsertField$Value"}
-        run_here({**config, **wrapped, **places, **readable}, replay=True)
-        assert {"was": "no json", "topic": config["topics"], "offset": 1} in lines(config)
+        fields = {"transforms.t.topic.field": "topic", "transforms.t.offset.field": "offset"}
+        insert = {"transforms.t.type": "InsertField$Value", **fields}
+        readable = {**config, "value.converter": "StringConverter", **wrapped, **insert}
+        run_here(readable, replay=True)
+        of_topic = {"topic": config["topics"]}
+        assert lines(config) == [
+            {"was": "no json", **of_topic, "offset": 1},
+            {"was": "neither", **of_topic, "offset": 3},
+            {"n": 0},
+            {"n": 2},
+            {"n": 4},
+        ]
+        assert run_here(readable, replay=True).records["read"] == 0
 
     def test_a_python_task_is_put_records_with_the_places_that_they_had(
         self, sink: Any, run_here: Run, dead: str, tmp_path: Path

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -17,11 +18,11 @@ from tests.support import unique
 from tests.support.confluent_sinks import confluent_sink
 from tests.support.kafka import produce
 from tests.support.objects import objects_of
-from tests.support.stores import Store, azure_store, google_store, s3_store
+from tests.support.stores import Store, azure_store, google_store
 
 pytestmark = pytest.mark.spark_submit
 
-_RECORDS = 20_000
+_RECORDS = 8_000
 
 # Where the run is killed, and whether anything of it was visible by then.
 _KILL_POINTS = [("mid-write", False), ("before-visible", False), ("after-visible", True), ("after-final-commit", True)]
@@ -30,9 +31,9 @@ _KILL_POINTS = [("mid-write", False), ("before-visible", False), ("after-visible
 _OTHERS = [pytest.param(each, marks=pytest.mark.exhaustive) for each in (azure_store, google_store)]
 
 
-@pytest.fixture(scope="module", params=[s3_store, *_OTHERS])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with request.param(tmp_path_factory.mktemp("store")) as opened:
+@pytest.fixture(scope="module", params=[None, *_OTHERS], ids=lambda made: "s3_store" if made is None else made.__name__)
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, s3: Store) -> Iterator[Store]:
+    with nullcontext(s3) if request.param is None else request.param(tmp_path_factory.mktemp("store")) as opened:
         yield opened
 
 
@@ -48,7 +49,7 @@ def sink(topic: Callable[..., str], bootstrap: str, store: Store) -> dict[str, s
         "format.class": "JsonFormat",
         "partitioner.class": "io.confluent.connect.storage.partitioner.FieldPartitioner",
         "partition.field.name": "last",
-        "flush.size": "700",
+        "flush.size": "280",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
         "value.converter.schemas.enable": "false",
         "key.converter": STRING,
@@ -86,7 +87,7 @@ def test_runs_in_turn(sink: dict[str, str], objects: Objects, bootstrap: str, ru
     assert report.records["written"] == _RECORDS
     assert numbers(objects) == list(range(_RECORDS))
     found = objects()
-    assert all(name.startswith("last=") and len(rows) <= 700 for name, rows in found.items())
+    assert all(name.startswith("last=") and len(rows) <= 280 for name, rows in found.items())
     assert {row["last"] for name, rows in found.items() for row in rows if name.startswith("last=3/")} == {3}
     send(bootstrap, sink["topics"], _RECORDS, _RECORDS + 10)
     produce(bootstrap, sink["topics"], ['{"n": -1}', None])
@@ -116,7 +117,7 @@ def test_killed_run_leaves_every_record_once(
     jobs.killed_at(point, sink)
     assert bool(objects()) is visible
     send(bootstrap, sink["topics"], _RECORDS, _RECORDS + 50)
-    run_here({**sink, "flush.size": "500"})
+    run_here({**sink, "flush.size": "200"})
     assert numbers(objects) == list(range(_RECORDS + 50))
 
 

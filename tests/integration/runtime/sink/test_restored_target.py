@@ -66,68 +66,69 @@ def delete_records(bootstrap: str, topic: str, before: int) -> None:
 
 
 @pytest.fixture
-def restored(config: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Path) -> dict[str, str]:
-    """A sink that has written 20 rows to a target that has 10 of them again."""
+def backup(config: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Path) -> Path:
+    """The target with 10 rows, of a sink that has written 20."""
     send(bootstrap, config, range(10))
     run_here(config)
-    shutil.copy(file(config), tmp_path / "backup.db")
+    copied = Path(shutil.copy(file(config), tmp_path / "backup.db"))
     send(bootstrap, config, range(10, 20))
     run_here(config)
-    shutil.copy(tmp_path / "backup.db", file(config))
-    return config
+    return copied
+
+
+def restore(backup: Path, config: dict[str, str]) -> None:
+    shutil.copy(backup, file(config))
 
 
 def test_a_restored_target_gets_the_rows_that_it_lost_and_a_dry_run_says_so(
-    restored: dict[str, str], bootstrap: str, run_here: Run
+    backup: Path, config: dict[str, str], bootstrap: str, run_here: Run
 ) -> None:
-    report = run_here(restored, dry_run=True)
+    """So does one that was emptied, or whose group is lost, too."""
+    restore(backup, config)
+    report = run_here(config, dry_run=True)
     assert (len(about_target(report)), report.notes["would_read_offsets"]) == (1, 10)
-    send(bootstrap, restored, range(20, 25))
-    (warning,) = about_target(run_here(restored))
-    assert ids(restored) == list(range(25))
-    assert f"{restored['topics']}-0 10 of 20" in warning
-    assert about_target(run_here(restored)) == []
+    send(bootstrap, config, range(20, 25))
+    (warning,) = about_target(run_here(config))
+    assert ids(config) == list(range(25))
+    assert f"{config['topics']}-0 10 of 20" in warning
+    assert about_target(run_here(config)) == []
+
+    file(config).unlink()
+    assert len(about_target(run_here(config))) == 1
+    assert ids(config) == list(range(25))
+
+    restore(backup, config)
+    group = f"connect-{config['name']}"
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.delete_consumer_groups([group])[group].result(30)
+    assert len(about_target(run_here(config))) == 1
+    assert ids(config) == list(range(25))
 
 
-def test_a_target_that_was_emptied_is_filled_from_the_beginning(restored: dict[str, str], run_here: Run) -> None:
-    file(restored).unlink()
-    assert len(about_target(run_here(restored))) == 1
-    assert ids(restored) == list(range(20))
+def test_what_others_commit_or_a_user_alters_is_not_taken_for_a_loss(
+    backup: Path, config: dict[str, str], bootstrap: str, run_here: Run, worker_props: dict[str, str]
+) -> None:
+    restore(backup, config)
+    commit(bootstrap, f"connect-{config['name']}", {(config["topics"], 0): 18})
+    assert about_target(run_here(config)) == []
+    assert ids(config) == [*range(10), 18, 19]
+
+    restore(backup, config)
+    worker = WorkerConfig.from_props(worker_props)
+    offsets = SinkOffsets(validate_connector(config, worker=worker), worker)
+    partition = {"kafka_topic": config["topics"], "kafka_partition": 0}
+    offsets.alter({"offsets": [{"partition": partition, "offset": {"kafka_offset": 15}}]})
+    assert about_target(run_here(config)) == []
+    assert ids(config) == [*range(10), *range(15, 20)]
 
 
 def test_a_run_fails_if_the_records_were_deleted_meanwhile(
-    restored: dict[str, str], bootstrap: str, run_here: Run
+    backup: Path, config: dict[str, str], bootstrap: str, run_here: Run
 ) -> None:
-    delete_records(bootstrap, restored["topics"], 15)
+    restore(backup, config)
+    delete_records(bootstrap, config["topics"], 15)
     with pytest.raises(DataError, match=r"the target has lost .* 10 of 20.* offsets 10 to 14 were deleted"):
-        run_here(restored)
-
-
-def test_a_lost_group_does_not_hide_it(restored: dict[str, str], bootstrap: str, run_here: Run) -> None:
-    group = f"connect-{restored['name']}"
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_consumer_groups([group])[group].result(30)
-    assert len(about_target(run_here(restored))) == 1
-    assert ids(restored) == list(range(20))
-
-
-def test_an_offset_that_another_tool_has_committed_still_counts(
-    restored: dict[str, str], bootstrap: str, run_here: Run
-) -> None:
-    commit(bootstrap, f"connect-{restored['name']}", {(restored["topics"], 0): 18})
-    assert about_target(run_here(restored)) == []
-    assert ids(restored) == [*range(10), 18, 19]
-
-
-def test_offsets_that_were_altered_are_not_taken_for_lost_ones(
-    restored: dict[str, str], bootstrap: str, run_here: Run, worker_props: dict[str, str]
-) -> None:
-    worker = WorkerConfig.from_props(worker_props)
-    offsets = SinkOffsets(validate_connector(restored, worker=worker), worker)
-    partition = {"kafka_topic": restored["topics"], "kafka_partition": 0}
-    offsets.alter({"offsets": [{"partition": partition, "offset": {"kafka_offset": 15}}]})
-    assert about_target(run_here(restored)) == []
-    assert ids(restored) == [*range(10), *range(15, 20)]
+        run_here(config)
 
 
 def test_a_table_of_offsets_that_is_newly_set_changes_nothing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 
 import pytest
 
@@ -16,7 +17,7 @@ from airflow_kconnect.runs.events import EXIT_FENCED
 from tests.integration.runtime.conftest import STRING, Jobs, Run
 from tests.support import kill_points, unique
 from tests.support.kafka import produce
-from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store, s3_store
+from tests.support.stores import Store, azure_store, google_store, hdfs_store, minio_store
 
 _RECORDS = 5_000
 
@@ -35,9 +36,9 @@ _OTHERS = (minio_store, azure_store, google_store, hdfs_store)
 _MORE = [pytest.param(each, marks=pytest.mark.exhaustive) for each in _OTHERS]
 
 
-@pytest.fixture(scope="module", params=[s3_store, *_MORE])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with request.param(tmp_path_factory.mktemp("store")) as made:
+@pytest.fixture(scope="module", params=[None, *_MORE], ids=lambda made: "s3_store" if made is None else made.__name__)
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, s3: Store) -> Iterator[Store]:
+    with nullcontext(s3) if request.param is None else request.param(tmp_path_factory.mktemp("store")) as made:
         yield made
 
 

@@ -70,17 +70,14 @@ class TestKeysThatCannotBeRead:
             run_here({**config, **more})
         assert len(lines(config)) == 2
 
-    def test_are_skipped(self, config: dict[str, str], more: dict[str, str], send: Send, run_here: Run) -> None:
-        send(None, "k-1", "k-2", text("k"))
-        assert moved(run_here({**config, **more, **TOLERANT})) == (4, 2)
-
     def test_become_dead_letters(self, config: dict[str, str], more: dict[str, str], send: Send, run_here: Run) -> None:
         send(None, "k-1", "k-2", text("k"))
         letters = {**DEAD_LETTERS, "errors.deadletterqueue.topic.name": unique("letters")}
-        assert run_here({**config, **more, **letters}).records["dead_lettered"] == 2
+        report = run_here({**config, **more, **letters})
+        assert (*moved(report), report.records["dead_lettered"]) == (4, 2, 2)
 
 
-@pytest.mark.parametrize("converter", [STRING, BYTES])
+@pytest.mark.parametrize("converter", [STRING, pytest.param(BYTES, marks=pytest.mark.exhaustive)])
 def test_any_bytes_are_good_for_a_converter_that_takes_all(
     config: dict[str, str], converter: str, send: Send, run_here: Run
 ) -> None:
@@ -88,8 +85,11 @@ def test_any_bytes_are_good_for_a_converter_that_takes_all(
     assert moved(run_here({**config, "key.converter": converter})) == (2, 2)
 
 
-def test_keys_that_can_be_read_need_no_second_round(config: dict[str, str], send: Send, run_here: Run) -> None:
-    send(None, text("a"), text("b"), None)
+def test_keys_that_can_be_read_and_headers_need_no_second_round(
+    config: dict[str, str], send: Send, run_here: Run
+) -> None:
+    """The default converter of headers takes all."""
+    send(None, text("a"), text("b"), None, headers=TestHeaders.BAD)
     report = run_here(config)
     assert (moved(report), report.notes["rounds"]) == ((4, 4), 1)
 
@@ -97,7 +97,9 @@ def test_keys_that_can_be_read_need_no_second_round(config: dict[str, str], send
 class TestHeaders:
     BAD = [("size", "large")]
 
-    @pytest.mark.parametrize("letters", [False, True], ids=["skipped", "dead letters"])
+    @pytest.mark.parametrize(
+        "letters", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["skipped", "dead letters"]
+    )
     def test_that_cannot_be_read_make_a_bad_record(
         self, config: dict[str, str], letters: bool, send: Send, run_here: Run
     ) -> None:
@@ -111,7 +113,3 @@ class TestHeaders:
         send(None, headers=self.BAD)
         with pytest.raises(DataError, match="-0@0: HEADER_CONVERTER"):
             run_here({**config, "header.converter": JSON})
-
-    def test_the_default_converter_takes_all(self, config: dict[str, str], send: Send, run_here: Run) -> None:
-        send(None, headers=self.BAD)
-        assert moved(run_here(config)) == (1, 1)

@@ -15,7 +15,7 @@ from airflow_kconnect.places.base import Place
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.runs.events import EXIT_FENCED
 from tests.integration.runtime.conftest import NEEDS_SPARK, Jobs, Run
-from tests.support import kill_points, unique
+from tests.support import unique
 from tests.support.kafka import read_values
 from tests.support.stores import Store, moto_store
 
@@ -122,17 +122,18 @@ def test_a_bad_row_ends_a_run_that_does_not_tolerate_it(folder: Folder, run_here
         run_here(folder.config())
 
 
-_KILL_POINTS = [
-    ("before-fencing",),
-    ("after-reading-offsets",),
-    ("mid-produce",),
-    ("after-last-produce",),
-    ("before-final-commit",),
-    ("after-final-commit",),
-]
-
-
-@pytest.mark.parametrize("point", kill_points(_KILL_POINTS, always=("before-final-commit",)))
+@pytest.mark.exhaustive  # a source of lines: `test_failures.py`; after its commit: below
+@pytest.mark.parametrize(
+    "point",
+    [
+        "before-fencing",
+        "after-reading-offsets",
+        "mid-produce",
+        "after-last-produce",
+        "before-final-commit",
+        "after-final-commit",
+    ],
+)
 def test_a_killed_run_loses_and_doubles_nothing(
     point: str, folder: Folder, run_here: Run, bootstrap: str, jobs: Jobs
 ) -> None:

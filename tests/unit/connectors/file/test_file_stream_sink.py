@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import pickle
 import stat
@@ -94,6 +96,17 @@ class TestCommit:
         to.commit(results)
         assert target.read_text() == "before\na\nü\nc\nd\ne\n"
 
+    def test_where_files_have_no_locks_a_run_that_fails_cuts_no_lines_of_another_off(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(fcntl, "flock", _without_locks)
+        target = tmp_path / "out.txt"
+        newer, older = connector(target), sink._appending(target)
+        with pytest.raises(FencedError), older:  # which was stopped there
+            newer.commit(two_splits(newer))
+            raise FencedError("a segment is gone")
+        assert target.read_text() == "a\nü\nc\nd\ne\n"
+
     def test_without_a_file_the_lines_are_printed(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
         to = connector(None)
         to.commit(two_splits(to))
@@ -103,6 +116,10 @@ class TestCommit:
         monkeypatch.chdir(tmp_path)
         _, facts = written(connector(Path("out.txt")), SinkSplit("t", 0, 0, 1), "a\n")
         assert Path(facts["segment"]).parent == tmp_path
+
+
+def _without_locks(*_: object) -> None:
+    raise OSError(errno.ENOLCK, "No locks available")
 
 
 class TestPrepare:

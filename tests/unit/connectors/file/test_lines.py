@@ -77,7 +77,7 @@ def test_lines_of_a_whole_file(tmp_path: Path, data: bytes, expected: list[Line]
 DATA = st.lists(st.sampled_from(["\n", "\r", "\r\n", "a", "ä", "€", "😀", "xyz"]), max_size=40).map(
     lambda pieces: "".join(pieces).encode()
 )
-property_test = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+property_test = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @property_test

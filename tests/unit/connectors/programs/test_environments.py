@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.programs import environments
 from airflow_kconnect.connectors.programs.environments import installed, package_of, requirement_problem
+from airflow_kconnect.connectors.programs.inherited import inherited_variables
 
 TWO_PROGRAMS = "tap-hello = tap_hello:main\nother = tap_hello:main"
 METADATA = """Metadata-Version: 2.1
@@ -115,6 +117,29 @@ def test_a_login_in_an_address_is_in_no_log_and_on_no_command_line(
     with pytest.raises(RetriableError, match=r"tap-hello @ https://me:\.\.\.@host") as error:
         of("tap-hello @ https://me:hush-hush@host/x.whl")
     assert "hush-hush" not in called.read_text() + caplog.text + str(error.value)
+
+
+def test_what_builds_a_package_inherits_no_secrets_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = tmp_path / "seen"
+    (uv := tmp_path / "uv").write_text(f"#!/bin/sh\n/usr/bin/env > {seen}\nexit 1\n")
+    uv.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("KCONNECT_DB_PASSWORD", "hush-hush")
+    monkeypatch.setenv("UV_INDEX_URL", "https://index.example.com")
+    with pytest.raises(RetriableError):
+        of("tap-hello")
+    variables = seen.read_text()
+    assert ("hush-hush" in variables, "index.example.com" in variables) == (False, True)
+
+
+def test_a_program_finds_the_others_of_its_environment_by_their_names(
+    present: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIRTUAL_ENV", "/that/of/the/job")
+    environment = Path(of(present).command[0]).parents[1]
+    variables = inherited_variables(environment)
+    found = shutil.which("other", path=variables["PATH"])
+    assert (variables["VIRTUAL_ENV"], found) == (str(environment), str(environment / "bin" / "other"))
 
 
 def test_another_program_of_the_package_can_be_named(present: str) -> None:

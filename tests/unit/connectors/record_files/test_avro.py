@@ -208,7 +208,7 @@ def test_members_of_unions_may_have_full_names(runs: Runs) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=5), st.integers(0, 2000))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_wrong_with_a_file_it_is_named(runs: Runs, changes: list[tuple[int, int]], cut: int) -> None:
     schema = record(a=["null", "string"], b={"type": "array", "items": "long"}, c={"type": "map", "values": "bytes"})
     rows = [{"a": None if n % 3 else str(n), "b": [n] * (n % 4), "c": {"x": b"y" * n}} for n in range(40)]

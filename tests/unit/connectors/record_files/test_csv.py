@@ -58,7 +58,7 @@ def test_zero_and_one_are_no_truth_values(runs: Runs, texts: str, values: list[o
         max_size=5,
     )
 )
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_numbers_that_are_found_in_a_sample_keep_their_values(runs: Runs, texts: list[str]) -> None:
     runs.offsets.clear()
     runs.facts.clear()

@@ -265,5 +265,5 @@ class ListedPlace(Place):
     def staged(self, prefix: str = "") -> Iterator[StagedFile]:
         return iter(())
 
-    def _remove(self, name: str) -> None:
+    def remove(self, file: PlacedFile) -> bool:
         raise AssertionError

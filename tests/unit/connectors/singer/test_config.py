@@ -133,6 +133,13 @@ def test_a_stream_that_the_tap_does_not_have_is_named_with_those_that_it_has(tmp
     }
 
 
+def test_streams_of_the_same_name_are_named_with_their_ids(tmp_path: Path) -> None:
+    tables = [{"stream": "orders", "tap_stream_id": f"{schema}-orders", "schema": {}} for schema in ("a", "b")]
+    props = {**Tap(tmp_path).props(), "singer.catalog": json.dumps({"streams": tables}), "singer.streams": "!orders"}
+    with pytest.raises(ConfigError, match=r"tap-numbers has orders \(a-orders\), orders \(b-orders\)"):
+        SingerSourceConnector(props).check()
+
+
 TWINS = '{"streams": [{"stream": "sales orders", "schema": {}}, {"stream": "sales_orders", "schema": {}}]}'
 
 

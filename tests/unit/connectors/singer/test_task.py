@@ -233,18 +233,29 @@ def test_its_files_are_private_and_removed(tap: Tap) -> None:
     assert "hush-hush" not in " ".join(seen["argv"])
 
 
-def test_a_tap_gets_the_environment_without_secrets_of_airflow_and_of_spark(
+OF_OTHERS = (
+    "AIRFLOW__CORE__FERNET_KEY",
+    "AIRFLOW_CONN_SHOP",
+    "AIRFLOW_VAR_TOKEN",
+    "PYSPARK_GATEWAY_SECRET",
+    "PYTHON_WORKER_FACTORY_SECRET",
+    "_SPARK_AUTH_SECRET",
+    "_SPARK_SSL_RPC_KEY_PASSWORD",
+    "SPARK_CONNECT_AUTHENTICATE_TOKEN",
+    "SPARK_JAVA_OPT_0",
+    "KCONNECT_SPARK_OPTIONS",
+    "KCONNECT_DB_PASSWORD",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "VIRTUAL_ENV",
+)
+
+
+def test_a_tap_inherits_what_finds_machine_and_clouds_but_nothing_of_airflow_spark_and_this_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secrets = (
-        "AIRFLOW__CORE__FERNET_KEY",
-        "AIRFLOW_CONN_SHOP",
-        "PYSPARK_GATEWAY_SECRET",
-        "PYTHON_WORKER_FACTORY_SECRET",
-        "_SPARK_AUTH_SECRET",
-        "KCONNECT_SPARK_OPTIONS",
-    )
-    for name in (*secrets, "AWS_SECRET_ACCESS_KEY"):
+    needed = ("HTTPS_PROXY", "SSL_CERT_FILE", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "TZ")
+    for name in (*OF_OTHERS, *needed):
         monkeypatch.setenv(name, "hush-hush")
     command = tmp_path / "tap-env"
     record = '{"type": "RECORD", "stream": "env", "record": dict(os.environ)}'
@@ -254,7 +265,7 @@ def test_a_tap_gets_the_environment_without_secrets_of_airflow_and_of_spark(
     )
     command.chmod(0o755)
     (found,) = read({"singer.command": str(command), "singer.catalog": "none"})
-    assert ("AWS_SECRET_ACCESS_KEY" in found.value, set(secrets) & set(found.value)) == (True, set())
+    assert set(found.value) & {*OF_OTHERS, *needed, "PATH"} == {*needed, "PATH"}
 
 
 def test_only_the_streams_that_are_wanted_are_selected(tap: Tap) -> None:
@@ -269,10 +280,37 @@ def test_records_of_streams_that_are_not_wanted_are_left_out_without_a_catalog_t
     assert read({**tap.props(), "singer.catalog": "none", "singer.streams": "!numbers"}) == []
 
 
-def test_streams_of_the_same_name_are_all_selected(tap: Tap) -> None:
-    same = [{"stream": "numbers", "tap_stream_id": f"{schema}-numbers", "schema": {}} for schema in ("a", "b")]
-    read({**tap.props(), "singer.schemas": "none", "singer.catalog": json.dumps({"streams": same})})
-    assert [each.get("selected") for each in tap.seen()["catalog"]["streams"]] == [True, True]
+def two_tables(streams: str, **hints: Any) -> dict[str, str]:
+    """The keys of a catalog with tables of two schemas, both called `numbers`."""
+    tables = [{"stream": "numbers", "tap_stream_id": f"{schema}-numbers", "schema": {}} for schema in ("a", "b")]
+    keys = {f"singer.hints.{name.replace('_', '-')}": json.dumps(hint) for name, hint in hints.items()}
+    keys |= {"singer.catalog": json.dumps({"streams": tables}), "singer.schemas": "none"}
+    return {"singer.streams": streams, **keys}
+
+
+def selected(tap: Tap) -> dict[str, bool]:
+    return {each["tap_stream_id"]: each["selected"] for each in tap.seen()["catalog"]["streams"]}
+
+
+@pytest.mark.parametrize("streams", ["b-numbers", "b-*", "!a-numbers", "numbers,!a-*"])
+def test_one_of_two_tables_of_the_same_name_is_read_by_its_id(tap: Tap, streams: str) -> None:
+    records = read(tap.props() | two_tables(streams, b_numbers={"key_properties": ["text"]}))
+    assert (selected(tap), len(records)) == ({"a-numbers": False, "b-numbers": True}, 23)
+    assert {tuple(record.key) for record in records} == {("text",)}
+
+
+def test_a_name_of_several_tables_selects_all_of_them_where_the_tap_tells_them_apart(tap: Tap) -> None:
+    read(tap.props(stream="b-numbers") | two_tables("numbers"))
+    assert selected(tap) == {"a-numbers": True, "b-numbers": True}
+
+
+def test_tables_whose_records_have_the_same_name_are_not_mixed(tap: Tap) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(tap.props() | two_tables("numbers"))
+    assert error.value.errors["singer.streams"] == [
+        "tap-numbers calls several of its streams `numbers`: a-numbers, b-numbers: name one of these in "
+        "`singer.streams`, and read the others by connectors with another `topic.prefix`"
+    ]
 
 
 def test_a_selected_stream_is_read_that_the_tap_calls_otherwise_in_its_messages(tap: Tap) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from jsonschema import Draft7Validator
 
 from airflow_kconnect.connect.data import ConnectSchema, Shape
@@ -19,7 +19,6 @@ from tests.unit.converters.json_schema.test_batches_properties import any_batche
 FORM = GlueJsonSchemaFormat(GlueJsonSchemaFormat.config().parse({}))
 
 
-@settings(max_examples=50)
 @given(batches())
 def test_data_are_read_as_they_were_written(batch: tuple[ConnectSchema, list[Any]]) -> None:
     schema, rows = batch
@@ -35,7 +34,6 @@ def test_data_are_read_as_they_were_written(batch: tuple[ConnectSchema, list[Any
     assert same(again.to_pylist(), data.to_pylist())
 
 
-@settings(max_examples=50)
 @given(any_batches())
 def test_a_batch_is_written_as_its_rows(batch: tuple[ConnectSchema, pa.Array]) -> None:
     schema, data = batch

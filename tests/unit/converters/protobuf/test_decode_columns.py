@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.converters.protobuf.batches import ProtobufDecoder
@@ -86,7 +86,6 @@ def test_any_messages(syntax: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("syntax", SCHEMAS)
-@settings(max_examples=50)
 @given(st.lists(st.binary(max_size=20).map(lambda data: FIRST + data), min_size=1, max_size=3))
 def test_any_bytes(syntax: str, payloads: list[bytes]) -> None:
     _same(syntax, payloads)

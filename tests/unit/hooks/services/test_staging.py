@@ -29,9 +29,9 @@ def _names(tmp_path: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def _age(tmp_path: Path, run: str) -> None:
-    before = time.time() - 25 * 3600
-    os.utime(tmp_path / "staging" / "runs" / run / "run.json", (before, before))
+def _age(tmp_path: Path, run: str, name: str = "run.json", hours: float = 25) -> None:
+    before = time.time() - hours * 3600
+    os.utime(tmp_path / "staging" / "runs" / run / name, (before, before))
 
 
 def test_a_file_for_all_jobs_is_put_there_once(staging: Staging, spec: Path, tmp_path: Path) -> None:
@@ -81,6 +81,17 @@ def test_what_a_killed_worker_has_left_is_removed_after_a_day(staging: Staging, 
     _age(tmp_path, "old")
     staging.put_run_spec("third", spec)
     assert _names(tmp_path) == ["runs/new/run.json", "runs/third/run.json"]
+
+
+@pytest.mark.parametrize(("days", "is_there"), [(6.9, True), (7.1, False)])
+def test_an_end_for_which_nothing_has_waited_is_kept_for_a_week(
+    staging: Staging, spec: Path, tmp_path: Path, days: float, is_there: bool
+) -> None:
+    staging.put_run_spec("ended", spec)
+    (mailbox := tmp_path / "staging" / "runs" / "ended").joinpath("run.json").rename(mailbox / "end.jsonl")
+    _age(tmp_path, "ended", "end.jsonl", days * 24)
+    staging.put_run_spec("other", spec)
+    assert ("runs/ended/end.jsonl" in _names(tmp_path)) is is_there
 
 
 def test_a_job_that_is_waited_for_has_its_run_spec_however_long_it_is_queued(

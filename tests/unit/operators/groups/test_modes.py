@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from airflow.providers.common.compat.sdk import TaskDeferred
 from airflow.sdk import DAG
 
 from airflow_kconnect import KafkaConnectorGroupOperator
-from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
-from tests.support.connectors.connector_tasks import context
+from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError, ConnectorRunError
+from tests.support.connectors.connector_tasks import context, report
 from tests.support.connectors.group_tasks import Store, a_sink, a_source, done, failed, group, job, of_try
 from tests.support.spark.fake_spark import FakeSpark, printing
+from tests.support.spark.resource_manager import APPLICATION, resource_manager
 
 SECRET = "literal-secret-9"
 TABLE = {
@@ -54,6 +57,76 @@ class TestClusterMode:
         event = {"status": "succeeded", "job_id": "application_1_2", "message": "FINISHED"}
         with pytest.raises(ConnectorConfigError, match="1 of 2 connectors failed"):
             group(a_source("a"), a_source("b")).execute_complete(context(), event, {"ends": ends})
+
+
+class TestDeferred:
+    """With a staging folder the job says how each connector has ended, as it does without a deferral."""
+
+    @pytest.fixture(autouse=True)
+    def yarn(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        with resource_manager("RUNNING") as manager:
+            extra = {"deploy-mode": "cluster", "yarn_resourcemanager_webapp_address": manager.address}
+            extra["staging"] = str(spark.folder / "staging")
+            connection = {"conn_type": "spark", "host": "yarn", "extra": extra}
+            monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+            spark.behave(printing(f"INFO YarnClientImpl: Submitted application {APPLICATION}"))
+            self.manager = manager
+            yield
+
+    def attempt(self, spark: FakeSpark, of: Any, *connectors: Any, **ends: str) -> dict[str, Any] | None:
+        """An attempt whose job ends so. :param ends: "done", or the name of an error, by connector."""
+        with pytest.raises(TaskDeferred) as deferred:
+            group(*connectors, deferrable=True).execute(of)
+        facts = json.loads(json.dumps(deferred.value.kwargs))["facts"]
+        (mailbox,) = (spark.folder / "staging" / "runs").iterdir()
+        self.ran = [run["config"]["name"] for run in json.loads((mailbox / "run.json").read_text())["runs"]]
+        events = [done(name) if how == "done" else failed(name, how, 3) for name, how in ends.items()]
+        lines = [line.replace(" ", f" {facts['token']} ", 1) for line in events]
+        (mailbox / "end.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        self.manager.answer("FINISHED/FAILED")
+        well = set(ends.values()) == {"done"}
+        event = {"status": "succeeded" if well else "failed", "job_id": APPLICATION, "message": "has ended"}
+        return group(*connectors).execute_complete(of, event, facts)
+
+    def test_a_retry_runs_only_what_it_may_help(self, spark: FakeSpark) -> None:
+        store, connectors = Store(), [a_source("a"), a_source("b")]
+        with pytest.raises(ConnectorRetriableError, match="1 of 2 connectors failed"):
+            self.attempt(spark, of_try(store), *connectors, a="done", b="RetriableError")
+        self.attempt(spark, of_try(store, 2), *connectors, b="done")
+        assert self.ran == ["b"]
+
+    def test_the_reports_of_all_attempts_are_returned(self, spark: FakeSpark) -> None:
+        store, connectors = Store(), [a_source(name) for name in "abc"]
+        for number, ends in enumerate(({"a": "done", "b": "E", "c": "E"}, {"b": "done", "c": "E"}), 1):
+            with pytest.raises(ConnectorRetriableError):
+                self.attempt(spark, of_try(store, number), *connectors, **ends)
+        returned = self.attempt(spark, of_try(store, 3), *connectors, c="done")
+        assert returned == {name: report(connector=name) for name in "abc"}
+
+    def test_what_was_wrong_stays_in_the_table(self, spark: FakeSpark) -> None:
+        store, connectors = Store(), [a_source("b"), WRONG]
+        with pytest.raises(ConnectorRetriableError, match="2 of 2 connectors failed"):
+            self.attempt(spark, of_try(store), *connectors, b="RetriableError")
+        with pytest.raises(ConnectorConfigError, match="1 of 2 connectors failed; a retry would not help"):
+            self.attempt(spark, of_try(store, 2), *connectors, b="done")
+
+    def test_callbacks_get_the_kinds_of_those_that_failed(self, spark: FakeSpark) -> None:
+        of = of_try(Store())
+        with pytest.raises(ConnectorRetriableError):
+            self.attempt(spark, of, a_source("a"), a_sink("b"), a="E", b="E")
+        assert [(each["connector"], each["kind"]) for each in of["kconnect"]["failures"]] == [
+            ("a", "source"),
+            ("b", "sink"),
+        ]
+
+    def test_one_that_is_paused_is_in_the_table_too(
+        self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(
+            "airflow_kconnect.operators.groups.members.not_started", lambda names, worker: {"a": "PAUSED"}
+        )
+        self.attempt(spark, of_try(Store()), a_source("a"), a_source("b"), b="done")
+        assert "a          paused" in capsys.readouterr().out
 
 
 class TestMapped:

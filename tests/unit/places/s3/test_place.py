@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any, Self
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
+from airflow_kconnect.places import base
 from airflow_kconnect.places.address import address
 from airflow_kconnect.places.registry import open_place
 from airflow_kconnect.places.s3 import client, objects
@@ -36,11 +38,28 @@ class MillisecondStore:
         listed = {"Size": 1, "ETag": '"e"', "LastModified": _CHANGED}
         yield {"Contents": [{"Key": key, **listed} for key in self.keys]}
 
-    def head_object(self, **_: str) -> dict[str, Any]:
+    def head_object(self, Key: str, **_: str) -> dict[str, Any]:
+        if Key not in self.keys:
+            raise _refused(404, "NotFound")
         return {"ContentLength": 1, "ETag": '"e"', "LastModified": _CHANGED.replace(microsecond=0)}
 
     def delete_object(self, Key: str, **_: str) -> None:
         self.keys.remove(Key)
+
+
+class Refusing(MillisecondStore):
+    """Refuses a condition, always or once. It is asked again without it, or later."""
+
+    def __init__(self, status: int, code: str, *, once: bool) -> None:
+        super().__init__()
+        self._refusals = 1 if once else sys.maxsize
+        self._refusal = _refused(status, code)
+
+    def delete_object(self, Key: str, IfMatch: str = "", **_: str) -> None:
+        if IfMatch and self._refusals:
+            self._refusals -= 1
+            raise self._refusal
+        super().delete_object(Key)
 
 
 class Finding:
@@ -144,6 +163,28 @@ def test_a_file_is_removed_as_it_was_listed_though_its_time_is_told_in_seconds()
     assert place.find("t/a") == file
     assert place.remove(file)
     assert list(place.files()) == []
+
+
+def test_a_store_that_does_not_know_the_condition_removes_a_file_without_it() -> None:
+    place = place_in(Refusing(501, "NotImplemented", once=False))
+    (file,) = place.files()
+    assert place.remove(file)
+    assert list(place.files()) == []
+
+
+def test_a_removal_at_the_moment_of_another_change_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "_PAUSES_S", (0,))
+    place = place_in(Refusing(409, "ConditionalRequestConflict", once=True))
+    (file,) = place.files()
+    assert place.remove(file)
+    assert list(place.files()) == []
+
+
+def test_a_file_that_has_changed_when_the_store_is_asked_stays() -> None:
+    place = place_in(Refusing(412, "PreconditionFailed", once=False))
+    (file,) = place.files()
+    assert not place.remove(file)
+    assert list(place.files()) == [file]
 
 
 def checked(store: object, monkeypatch: pytest.MonkeyPatch) -> S3Place:

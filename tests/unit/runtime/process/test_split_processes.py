@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +20,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.process.split_processes import SplitProcesses
 from airflow_kconnect.runtime.process.split_worker import Move, this_split
 from airflow_kconnect.runtime.report_rows import report_row
-
-_PARENT = """
-import os, socket, sys
-from airflow_kconnect.runtime.process.closures import load
-from airflow_kconnect.runtime.process.split_worker import serve
-load()
-serve(socket.socket(fileno=int(sys.argv[1])), {"OF_WORKERS": "yes"}, os.getppid())
-"""
+from tests.support.split_processes import split_processes
 
 # A job that moves splits which do not end, and says who moves them.
 _DRIVER = """
@@ -48,20 +39,9 @@ split_processes.of_this_job().run(move, 2, 2)
 """
 
 
-@contextmanager
-def _started() -> Iterator[tuple[SplitProcesses, subprocess.Popen[bytes]]]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(theirs.fileno())], pass_fds=[theirs.fileno()])
-        theirs.close()
-        yield SplitProcesses(ours), parent
-        ours.close()
-        parent.wait(30)
-
-
 @pytest.fixture(scope="module")
 def processes() -> Iterator[SplitProcesses]:
-    with _started() as (found, parent):
+    with split_processes({"OF_WORKERS": "yes"}) as (found, parent):
         yield found
     assert parent.returncode == 0
 
@@ -208,7 +188,7 @@ class TestFailures:
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(600)
 
-        with _started() as (mortal, _):
+        with split_processes({}) as (mortal, _):
             with pytest.raises(RetriableError, match="moved split 0 ended together with the parent of all"):
                 _facts(mortal, parent_killed, 1)
             with pytest.raises(RetriableError, match="no Python process can be started for a split"):

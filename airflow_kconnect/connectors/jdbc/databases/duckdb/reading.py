@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import MAX_PRECISION, Kind
-from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
+from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, coalesced, iso
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 _KINDS = {
@@ -118,6 +118,14 @@ class DuckDb(MicrosecondDialect):
 
     def text(self, column: Column) -> str:
         return f"CAST({self.quote(column.name)} AS VARCHAR)"
+
+    def cursor_timestamp(self, columns: Sequence[Column]) -> str:
+        return coalesced([self.wall(column) for column in columns])
+
+    def wall(self, column: Column) -> str:
+        name = self.quote(column.name)
+        # Its nanoseconds are counted as microseconds, so they are compared as such too.
+        return f"CAST({name} AS TIMESTAMP)" if column.type_name == "TIMESTAMP_NS" else name
 
     def micros(self, term: str) -> str:
         return f"epoch_us({term})"

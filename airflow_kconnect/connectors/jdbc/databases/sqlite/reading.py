@@ -120,6 +120,10 @@ class Sqlite(Dialect):
     def cursor_timestamp(self, columns: Sequence[Column]) -> str:
         return coalesced([_micros(self.quote(column.name)) for column in columns])
 
+    def unreadable(self, columns: Sequence[Column]) -> str:
+        names = [self.quote(column.name) for column in columns]
+        return " OR ".join(f"({name} IS NOT NULL AND {_micros(name)} IS NULL)" for name in names)
+
     def cursor_nanoseconds(self, term: str) -> str:
         return f"{term} * 1000"
 

@@ -1,4 +1,7 @@
-"""The JDBC source on databases other than PostgreSQL: their types, and those that are read by their JDBC drivers."""
+"""The JDBC source on databases other than PostgreSQL: their types, and those that are read by their JDBC drivers.
+
+Tables go through Spark's reader, without Kafka.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,16 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.connector.source import Offset
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.driver.connection import Account
+from airflow_kconnect.connectors.jdbc.driver.connection import Database as Connection
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
-from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
-from tests.integration.runtime.conftest import Run
-from tests.support.databases import mariadb as mariadb_support
+from airflow_kconnect.connectors.jdbc.facts import registry
+from tests.integration.connectors.jdbc.conftest import Poll, SourceConfig
 from tests.support.databases.jdbc_databases import H2Database, HsqldbDatabase
-from tests.support.databases.mariadb import MariaServer
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
-
-_MYSQL = """
-create table kinds (
-  id bigint unsigned not null auto_increment primary key, t tinyint, tu tinyint unsigned, b bit(1), s smallint,
-  iu int unsigned, d decimal(12, 2), f float, dd double, dt date, y year, tm time(6), at datetime(6),
-  ts timestamp(6) null, c char(3), x text, bin varbinary(10), e enum('a', 'b'), j json
-)
-"""
 
 
 class DerbyDatabase(Database):
@@ -42,17 +38,38 @@ class DerbyDatabase(Database):
         return []
 
 
-IN_THE_JOB = {"kconnect.jdbc.drivers.allowed": "jdbc:derby"}
-
-
 @pytest.fixture
 def derby(spark: SparkSession, tmp_path: Path) -> DerbyDatabase:
     connect(JdbcUrl.parse(f"jdbc:derby:{tmp_path}/derby;create=true"), {}, {}).close()
     return DerbyDatabase(f"jdbc:derby:{tmp_path}/derby", "derby")
 
 
-def test_unknown_database_is_read_by_what_jdbc_says_of_it(
-    derby: DerbyDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+def moves_once(config: dict[str, str], count: int, offset: tuple[int, int], poll: Poll) -> list[dict[str, Any]]:
+    """A run moves that many rows and stops at a cursor, and the next one reads nothing.
+
+    :param offset: ms, and nanoseconds.
+    :returns: the rows.
+    """
+    polled = poll(config)
+    assert len(polled.rows) == count
+    assert list(polled.offsets.values()) == [{"timestamp": offset[0], "timestamp_nanos": offset[1]}]
+    assert poll(config, polled.offsets).rows == []
+    return polled.rows
+
+
+def reads_splits_and_then_what_is_new(db: Database, insert: str, config: dict[str, str], poll: Poll) -> None:
+    """:param insert: the statement that adds a row to the 300 which there are."""
+    first = poll(config)
+    db.execute(insert)
+    second = poll(config, first.offsets)
+    assert (first.splits > 1, second.splits) == (True, 1)
+    assert [len(first.rows), len(second.rows)] == [300, 1]
+    ids = [row["id"] for row in first.rows + second.rows]
+    assert sorted(ids) == list(range(min(ids), min(ids) + 301))
+
+
+def test_derby_is_read_in_splits_and_then_what_is_new(
+    derby: DerbyDatabase, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     derby.execute(
         'create table "t" ("id" bigint not null generated always as identity primary key, "d" date, "tm" time,'
@@ -64,31 +81,38 @@ def test_unknown_database_is_read_by_what_jdbc_says_of_it(
     for _ in range(3):
         derby.execute(insert + ", ".join([values] * 100))
     config = jdbc_source(derby, **{"split.rows": "100", "table.whitelist": "t"})
-    first = run_here(config, **IN_THE_JOB)
-    derby.execute(insert + values)
-    second = run_here(config, **IN_THE_JOB)
-    assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
-    found = rows(config, "t")
-    assert sorted(row["id"] for row in found) == list(range(1, 302))
-    assert found[-1] == {
-        "id": 301, "d": -1, "tm": 86399000, "at": 1704067200123, "n": -1.25, "s": -1, "x": "ünï", "b": True,
-        "y": "AP8=",
+    reads_splits_and_then_what_is_new(derby, insert + values, config, poll)
+    stamped = {**config, "mode": "timestamp", "timestamp.column.name": "at"}
+    assert moves_once(stamped, 301, (1704067200123, 123456000), poll)[-1] == {
+        "id": 301, "d": -1, "tm": 86399000, "at": 1704067200123456, "n": "-1.25", "s": -1, "x": "ünï", "b": True,
+        "y": b"\0\xff",
     }  # fmt: skip
-    stamped = {**config, "name": f"{config['name']}-ts", "mode": "timestamp", "timestamp.column.name": "at"}
-    offset = run_here(stamped, **IN_THE_JOB).offsets[0]["offset"]
-    assert offset == {"timestamp": 1704067200123, "timestamp_nanos": 123456000}
-    assert run_here(stamped, **IN_THE_JOB).records["read"] == 0
+
+
+def test_a_database_that_is_not_known_is_read_by_what_its_driver_says_of_it(
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = H2Database.create(tmp_path)
+    db.execute(
+        "create table t (id bigint primary key, tm time, moment timestamp(9) not null, d date,"
+        " ts timestamp with time zone)"
+    )
+    db.execute(
+        "insert into t values (1, '23:59:59', '2024-01-01 00:00:00.123456789', '1969-12-31', '2024-01-01 01:00:00+01')"
+    )
+    monkeypatch.setattr(registry, "_BY_NAME", {})
+    config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
+    assert moves_once(config, 1, (1704067200123, 123456789), poll) == [
+        {"id": 1, "tm": 86399000, "moment": 1704067200123456, "d": -1, "ts": 1704067200000000}
+    ]
 
 
 @pytest.mark.parametrize("other", ["timestamp", pytest.param("date", marks=pytest.mark.exhaustive)])
-def test_dates_of_derby_are_cursors(derby: DerbyDatabase, jdbc_source: SourceConfig, run_here: Run, other: str) -> None:
+def test_dates_of_derby_are_cursors(derby: DerbyDatabase, jdbc_source: SourceConfig, poll: Poll, other: str) -> None:
     derby.execute(f'create table "t" ("moment" date not null, "first" {other})')
     derby.execute("insert into \"t\" (\"moment\") values ('2024-01-01'), ('2024-01-02'), ('9999-12-31')")
     config = jdbc_source(derby, mode="timestamp", **{"timestamp.column.name": "first,moment"})
-    run = run_here(config, **IN_THE_JOB)
-    assert run.records["written"] == 2
-    assert run.offsets[0]["offset"] == {"timestamp": 1704153600000, "timestamp_nanos": 0}
-    assert run_here(config, **IN_THE_JOB).records["read"] == 0
+    moves_once(config, 2, (1704153600000, 0), poll)
 
 
 @pytest.fixture
@@ -101,14 +125,6 @@ def in_berlin(spark: SparkSession) -> Iterator[None]:
     jvm.java.util.TimeZone.setDefault(before)
 
 
-def moves_one_row_once(config: dict[str, str], offset: tuple[int, int], run_here: Run) -> None:
-    """A run stops at the row's cursor, and the next one reads nothing. :param offset: ms, and nanoseconds."""
-    run = run_here(config)
-    assert run.records["written"] == 1
-    assert run.offsets[0]["offset"] == {"timestamp": offset[0], "timestamp_nanos": offset[1]}
-    assert run_here(config).records["read"] == 0
-
-
 @pytest.mark.usefixtures("in_berlin")
 class TestH2:
     """Its types are those of the SQL standard. At 02:30 on 2026-03-29 there is no such time in Berlin."""
@@ -117,23 +133,25 @@ class TestH2:
     def db(self, tmp_path: Path) -> H2Database:
         return H2Database.create(tmp_path)
 
-    def test_types(self, db: H2Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+    def test_types(self, db: H2Database, jdbc_source: SourceConfig, poll: Poll) -> None:
         db.execute(
             "create table kinds (id bigint generated always as identity primary key, at timestamp, tm time,"
-            " tms time(9), tmz time(3) with time zone, ts timestamp with time zone, tsn timestamp(9) with time zone)"
+            " tms time(9), tmz time(3) with time zone, ts timestamp with time zone, tsn timestamp(9) with time zone,"
+            " u uuid, j json, e enum('a', 'b'), f decfloat(5))"
         )
         db.execute(
-            "insert into kinds (at, tm, tms, tmz, ts, tsn) values ('2026-03-29 02:30:00.123456', '01:02:03',"
-            " '23:59:59.999999999', '23:59:59.5+01:30', '2026-03-29 04:30:00.5+02:00',"
-            " '0001-01-01 00:00:00.123456789-00:30')"
+            "insert into kinds (at, tm, tms, tmz, ts, tsn, u, j, e, f) values ('2026-03-29 02:30:00.123456',"
+            " '01:02:03', '23:59:59.999999999', '23:59:59.5+01:30', '2026-03-29 04:30:00.5+02:00',"
+            " '0001-01-01 00:00:00.123456789-00:30', '123e4567-e89b-12d3-a456-426614174000', json '{\"a\": [1]}',"
+            " 'b', 1.25)"
         )
         db.execute("insert into kinds (tm) values (null)")
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
-        assert run_here(config).records["written"] == 2
-        full, empty = rows(config, "kinds")
+        full, empty = poll(config).rows
         assert full == {
-            "id": 1, "at": 1774751400123, "tm": 3723000, "tms": 86399999, "tmz": "23:59:59.5+01:30",
-            "ts": 1774751400500, "tsn": -62135594999877,
+            "id": 1, "at": 1774751400123456, "tm": 3723000, "tms": 86399999, "tmz": "23:59:59.5+01:30",
+            "ts": 1774751400500000, "tsn": -62135594999876544, "u": "123e4567-e89b-12d3-a456-426614174000",
+            "j": '{"a":[1]}', "e": "b", "f": "1.25",
         }  # fmt: skip
         assert empty == {**dict.fromkeys(full), "id": 2}
 
@@ -151,22 +169,27 @@ class TestH2:
         ],
     )
     def test_cursors(
-        self, db: H2Database, jdbc_source: SourceConfig, run_here: Run, type_: str, value: str, offset: tuple[int, int]
+        self, db: H2Database, jdbc_source: SourceConfig, poll: Poll, type_: str, value: str, offset: tuple[int, int]
     ) -> None:
         db.execute(f"create table t (moment {type_} not null)")
         db.execute(f"insert into t values ({value}), (current_timestamp + interval '2' day)")
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
-        moves_one_row_once(config, offset, run_here)
+        moves_once(config, 1, offset, poll)
+
+    def test_times_that_the_zone_of_the_job_leaves_out_are_known_by_any_driver_of_today(self, db: H2Database) -> None:
+        url = JdbcUrl.parse(db.url)
+        with closing(Connection(lambda: connect(url, {}, {}), Account("c", url.shown, "other"))) as connection:
+            assert connection.rows("select timestamp '2026-03-29 02:30:00'") == [("2026-03-29T02:30",)]
 
     @pytest.mark.exhaustive
     def test_a_timestamp_that_is_not_read_is_an_error_that_names_its_column(
-        self, db: H2Database, jdbc_source: SourceConfig, run_here: Run
+        self, db: H2Database, jdbc_source: SourceConfig, poll: Poll
     ) -> None:
         db.execute("create table t (id bigint primary key, at timestamp with time zone)")
         db.execute("insert into t values (1, '999999-01-01 00:00:00+00:00')")
         config = jdbc_source(db, mode="bulk", **{"table.whitelist": "t"})
         with pytest.raises(ConnectError, match=r"t\.at has a value that is not"):
-            run_here(config)
+            poll(config)
 
 
 @pytest.mark.usefixtures("in_berlin")
@@ -177,7 +200,7 @@ class TestHsqldb:
     def db(self, tmp_path: Path) -> HsqldbDatabase:
         return HsqldbDatabase.create(tmp_path)
 
-    def test_types(self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+    def test_types(self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll) -> None:
         db.execute(
             'create table "kinds" ("id" bigint generated always as identity primary key, "t" tinyint, "s" smallint,'
             ' "n" decimal(8, 2), "f" real, "b" boolean, "bit" bit, "d" date, "tm" time(3), "at" timestamp,'
@@ -192,28 +215,24 @@ class TestHsqldb:
         )
         db.execute('insert into "kinds" ("t") values (null)')
         config = jdbc_source(db, **{"table.whitelist": "kinds", "unsupported.columns": "string"})
-        assert run_here(config).records["written"] == 2
-        full, empty = rows(config, "kinds")
+        full, empty = poll(config).rows
         assert full == {
-            "id": 0, "t": -128, "s": -1, "n": -1.25, "f": 1.5, "b": True, "bit": 1, "d": -1, "tm": 86399999,
-            "at": 1774751400123, "old": -62135596800000, "ts": 1774751400500, "c": "a  ", "x": "ünï", "cl": "long",
-            "y": "AP8=", "bl": "/wA=", "u": "123e4567-e89b-12d3-a456-426614174000", "i": "1 02:03:04.000000",
-            "unknown": "101", "tz": 3723000,
+            "id": 0, "t": -128, "s": -1, "n": "-1.25", "f": "1.5", "b": True, "bit": 1, "d": -1, "tm": 86399999,
+            "at": 1774751400123456, "old": -62135596800000000, "ts": 1774751400500000, "c": "a  ", "x": "ünï",
+            "cl": "long", "y": b"\0\xff", "bl": b"\xff\0", "u": "123e4567-e89b-12d3-a456-426614174000",
+            "i": "1 02:03:04.000000", "unknown": "101", "tz": 3723000,
         }  # fmt: skip
         assert empty == {**dict.fromkeys(full), "id": 1}
 
     @pytest.mark.exhaustive
     def test_a_table_is_read_in_splits_and_then_what_is_new(
-        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll
     ) -> None:
         db.execute('create table "t" ("id" bigint generated always as identity primary key, "x" varchar(9))')
         insert = 'insert into "t" ("x") values '
         db.execute(insert + ", ".join(["('a')"] * 300))
         config = jdbc_source(db, **{"split.rows": "100", "table.whitelist": "t"})
-        first = run_here(config)
-        db.execute(f"{insert} ('b')")
-        second = run_here(config)
-        assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
+        reads_splits_and_then_what_is_new(db, f"{insert} ('b')", config, poll)
 
     @pytest.mark.parametrize(
         ("type_", "value", "offset"),
@@ -229,33 +248,32 @@ class TestHsqldb:
         ],
     )
     def test_cursors(
-        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run, type_: str, value: str,
-        offset: tuple[int, int],
-    ) -> None:  # fmt: skip
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll, type_: str, value: str, offset: tuple[int, int]
+    ) -> None:
         db.execute(f'create table "t" ("moment" {type_} not null)')
         db.execute(f'insert into "t" values ({value})')
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
-        moves_one_row_once(config, offset, run_here)
+        moves_once(config, 1, offset, poll)
 
     @pytest.mark.exhaustive
     def test_timestamps_up_to_this_moment_are_read(
-        self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run
+        self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll
     ) -> None:
         db.execute('create table "t" ("moment" timestamp with time zone not null)')
         db.execute('insert into "t" values (current_timestamp - 5 second), (current_timestamp + 10 minute)')
         config = jdbc_source(db, mode="timestamp", **{"timestamp.column.name": "moment", "table.whitelist": "t"})
-        assert run_here(config).records["written"] == 1
+        assert len(poll(config).rows) == 1
 
-    def test_a_table_that_is_not_there(self, db: HsqldbDatabase, jdbc_source: SourceConfig, run_here: Run) -> None:
+    def test_a_table_that_is_not_there(self, db: HsqldbDatabase, jdbc_source: SourceConfig, poll: Poll) -> None:
         config = jdbc_source(db, mode="bulk", query='select * from "missing"')
         with pytest.raises(ConnectError, match="object not found: missing"):
-            run_here(config)
+            poll(config)
 
 
 @pytest.mark.usefixtures("in_berlin")
 @pytest.mark.parametrize("kind", [H2Database, pytest.param(HsqldbDatabase, marks=pytest.mark.exhaustive)])
 def test_a_cursor_of_columns_of_different_types(
-    kind: type[H2Database | HsqldbDatabase], tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+    kind: type[H2Database | HsqldbDatabase], tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     db = kind.create(tmp_path)
     db.execute('create table "t" ("made" date not null, "at" timestamp, "changed" timestamp with time zone)')
@@ -267,67 +285,54 @@ def test_a_cursor_of_columns_of_different_types(
         db.execute(f'insert into "t" values ({values})')
     names = {"timestamp.column.name": "changed,at,made", "table.whitelist": "t"}
     config = jdbc_source(db, mode="timestamp", **names)
-    offsets = [run_here({**config, "kconnect.max.records": "1"}).offsets[0]["offset"] for _ in range(3)]
-    assert offsets == [
-        {"timestamp": 1704153600000, "timestamp_nanos": 0},
-        {"timestamp": 1704153600500, "timestamp_nanos": 500000000},
-        {"timestamp": 1704153601000, "timestamp_nanos": 0},
-    ]
-    assert run_here(config).records["read"] == 0
+    offsets: dict[str, Offset] = {}
+    for moment in (1704153600000, 1704153600500, 1704153601000):
+        polled = poll(config, offsets, max_records=1)
+        offsets = polled.offsets
+        assert len(polled.rows) == 1
+        assert [offset["timestamp"] for offset in offsets.values()] == [moment]
+    assert poll(config, offsets).rows == []
 
 
-if mariadb_support.available():
-
-    def test_types_of_mysql(mariadb: MariaServer, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
-        db = mariadb.create_database()
-        db.execute(_MYSQL)
-        db.execute("set global time_zone = '+02:00'")
-        db.execute(
-            "insert into kinds values (null, -128, 255, b'1', -1, 4294967295, -12.5, 1.5, 1e300, '1969-12-31', 2024,"
-            " '23:59:59.999', '2024-01-01 00:00:00.123456', '2024-01-01 02:00:00.5', 'a', 'ünï', x'00ff', 'b',"
-            " '{\"a\": 1}')"
-        )
-        db.execute("insert into kinds (id) values (null)")
-        config = jdbc_source(db)
-        run_here(config, **IN_THE_JOB)
-        db.execute("set global time_zone = '+00:00'")
-        full, empty = rows(config, "kinds")
-        assert full == {
-            "id": 1, "t": -128, "tu": 255, "b": 1, "s": -1, "iu": 4294967295, "d": -12.5, "f": 1.5, "dd": 1e300,
-            "dt": -1, "y": 19723, "tm": 86399999, "at": 1704067200123, "ts": 1704067200500, "c": "a", "x": "ünï",
-            "bin": "AP8=", "e": "b", "j": '{"a": 1}',
-        }  # fmt: skip
-        assert empty == {**dict.fromkeys(full), "id": 2}
-
-
-def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run) -> None:
+def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source: SourceConfig, poll: Poll) -> None:
     with pytest.raises(ConfigError, match=r"connection\.url.*none\.db"):
-        run_here(jdbc_source(SqliteDatabase(f"jdbc:sqlite:{tmp_path}/none.db", "none")))
+        poll(jdbc_source(SqliteDatabase(f"jdbc:sqlite:{tmp_path}/none.db", "none")))
     assert not list(tmp_path.iterdir())
 
 
+def test_a_cursor_of_sqlite_that_is_not_a_timestamp_fails_the_run(
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
+) -> None:
+    database = SqliteDatabase.create(tmp_path)
+    database.execute("create table t (moment timestamp not null)")
+    database.execute("insert into t values ('2026-11-27'), ('27.11.2026')")
+    config = jdbc_source(database, mode="timestamp", **{"timestamp.column.name": "moment"})
+    with pytest.raises(DataError, match="t has 1 rows in which moment has a value that is not a timestamp"):
+        poll(config)
+
+
 def test_sqlite_file_that_another_process_has_locked_is_tried_again(
-    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     database = SqliteDatabase.create(tmp_path)
     database.execute("create table t (id integer primary key)")
     with closing(database.connect()) as other, pytest.raises(RetriableError, match="SQLITE_BUSY"):
         other.execute("begin exclusive")
-        run_here(jdbc_source(database, **{"connection.busy_timeout": "100"}))
+        poll(jdbc_source(database, **{"connection.busy_timeout": "100"}))
 
 
-def test_a_query_of_duckdb_reads_no_files(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run) -> None:
+def test_a_query_of_duckdb_reads_no_files(tmp_path: Path, jdbc_source: SourceConfig, poll: Poll) -> None:
     db = DuckDbDatabase.create(tmp_path)
     (tmp_path / "secret.txt").write_text("geheim")
     query = f"select content from read_text('{tmp_path}/secret.txt')"
     config = jdbc_source(db, query=query, mode="bulk")
     with pytest.raises(ConnectError, match="disabled by configuration") as caught:
-        run_here(config)
+        poll(config)
     assert "geheim" not in str(caught.value)
 
 
 def test_a_duckdb_table_is_read_in_splits_and_then_what_is_new(
-    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     db = DuckDbDatabase.create(tmp_path)
     db.execute("create sequence numbers")
@@ -335,20 +340,15 @@ def test_a_duckdb_table_is_read_in_splits_and_then_what_is_new(
     insert = "insert into t (moment) select timestamp '2024-01-01' + to_microseconds(i) from range({}) n(i)"
     db.execute(insert.format(300))
     config = jdbc_source(db, **{"split.rows": "100"})
-    first = run_here(config)
-    db.execute(insert.format(1))
-    second = run_here(config)
-    assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
-    assert sorted(row["id"] for row in rows(config, "t")) == list(range(1, 302))
-    stamped = {**config, "name": f"{config['name']}-ts", "mode": "timestamp", "timestamp.column.name": "moment"}
-    assert run_here(stamped).offsets[0]["offset"] == {"timestamp": 1704067200000, "timestamp_nanos": 299000}
-    assert run_here(stamped).records["read"] == 0
+    reads_splits_and_then_what_is_new(db, insert.format(1), config, poll)
+    stamped = {**config, "mode": "timestamp", "timestamp.column.name": "moment"}
+    moves_once(stamped, 301, (1704067200000, 299000), poll)
 
 
 def test_a_duckdb_file_that_another_process_has_open_is_tried_again(
-    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+    tmp_path: Path, jdbc_source: SourceConfig, poll: Poll
 ) -> None:
     database = DuckDbDatabase.create(tmp_path)
     database.execute("create table t (id bigint primary key)")
     with closing(database.connect()), pytest.raises(RetriableError, match="Could not set lock"):
-        run_here(jdbc_source(database))
+        poll(jdbc_source(database))

@@ -11,13 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from pyspark.sql import Column, SparkSession
 
-from airflow_kconnect.connect.connector.source import PlanContext
-from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connectors.jdbc.source_connector import ConfluentJdbcSource
-from airflow_kconnect.runtime.spark_jobs import run_job
-from tests.integration.connectors.jdbc.conftest import SourceConfig
+from airflow_kconnect.connect.errors import DataError
+from tests.integration.connectors.jdbc.conftest import Poll, SourceConfig
 from tests.support.databases import mariadb as mariadb_support
 from tests.support.databases.mariadb import MariaDatabase
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
@@ -61,6 +57,13 @@ _POSTGRES = [
     Value("numeric(12,2) GENERATED ALWAYS AS (1.25) STORED", "DEFAULT", "1.25"),
 ]
 _MARIADB = [
+    Value("tinyint", "-128", -128),
+    Value("smallint", "-1", -1),
+    Value("bit(1)", "b'1'", 1),
+    Value("float", "1.5", 1.5),
+    Value("double", "1e300", "1.0E300"),
+    Value("longtext", "'ünï'", "ünï"),
+    Value("varbinary(10)", "x'00ff'", b"\0\xff"),
     Value("tinyint unsigned", "255", 255),
     Value("int unsigned", "4294967295", 2**32 - 1),
     Value("bigint unsigned", "9223372036854775807", 2**63 - 1),
@@ -81,6 +84,8 @@ _MARIADB = [
     Value("year", "2155", 67_570),
     Value("date", "'0000-00-00'", _YEAR_0),
     Value("date", "'9999-12-31'", 2_932_896),
+    Value("date", "'1969-12-31'", -1),
+    Value("datetime(6)", "'2024-01-01 00:00:00.123456'", 1_704_067_200_123_456),
     Value("datetime(6)", "'0000-00-00'", _YEAR_0 * 86_400_000_000),
     Value("datetime(6)", "'9999-12-31 23:59:59.999999'", 253_402_300_799_999_999),
     Value("int generated always as (1 + 1) stored", "default", 2),
@@ -163,39 +168,17 @@ if mariadb_support.available():
 
 
 @pytest.fixture
-def read(spark: SparkSession, jdbc_source: SourceConfig) -> Read:
+def read(poll: Poll, jdbc_source: SourceConfig) -> Read:
     """The values of the table `t`, as `Value` has them, or what the run would raise."""
 
     def go(database: Database, before_reading: str = "", **more: str) -> list[dict[str, Any]]:
         tables = {} if "query" in more else {"table.whitelist": "t"}
         if isinstance(database, MariaDatabase):
             tables["catalog.pattern"] = database.name
-        connector = ConfluentJdbcSource(jdbc_source(database, **{"mode": "bulk", **tables, **more}))
-        try:
-            connector.check()
-            plan = connector.plan(PlanContext({}, {}, None, None, lambda: 1, lambda: spark))
-            if before_reading:
-                database.execute(before_reading)
-            frame = connector.read(spark, [(n, split, split.start) for n, split in enumerate(plan.splits)])
-            values = frame.df.select("value.*")
-            plain = values.select(*(_plain(name, type_) for name, type_ in values.dtypes))
-            return [row.asDict() for row in run_job(plain)]
-        except RetriableError as error:
-            raise connector.explained(str(error)) or error from error
-        finally:
-            connector.finished()
+        config = jdbc_source(database, **{"mode": "bulk", **tables, **more})
+        return poll(config, before_reading=lambda: before_reading and database.execute(before_reading)).rows
 
     return go
-
-
-def _plain(name: str, type_: str) -> Column:
-    from pyspark.sql import functions as F
-
-    column, kind = F.col(name), type_.partition("(")[0]
-    numbers = {"date": F.unix_date, "timestamp": F.unix_micros}
-    texts = ("decimal", "double")
-    plain = numbers[kind](column) if kind in numbers else column.cast("string") if kind in texts else column
-    return plain.alias(name)
 
 
 @pytest.fixture
@@ -264,6 +247,16 @@ def test_a_value_that_does_not_fit_is_an_error_that_names_its_column(
 
 
 if mariadb_support.available():
+
+    def test_an_instant_of_mysql_does_not_depend_on_the_zone_of_the_server(each_kind: Create, read: Read) -> None:
+        database = each_kind("mariadb")
+        database.execute("set global time_zone = '+02:00'")
+        try:
+            _created(database, [Value("timestamp(6) null", "'2024-01-01 02:00:00.5'", "")])
+            rows = read(database)
+        finally:
+            database.execute("set global time_zone = '+00:00'")
+        assert rows[0]["v0"] == 1_704_067_200_500_000
 
     @pytest.mark.parametrize("kind", _DRIVERS)
     def test_a_shape_is_read_as_its_text(kind: str, each_kind: Create, read: Read) -> None:

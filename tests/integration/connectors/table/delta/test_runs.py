@@ -86,17 +86,6 @@ def tolerant(config: dict[str, str]) -> dict[str, str]:
     }
 
 
-def test_runs_append_what_is_new(spark: SparkSession, config: dict[str, str], send: Send, run_here: Run) -> None:
-    send(config["topics"], range(100))
-    report = run_here(config)
-    assert (report.guarantee, report.records["written"]) == ("exactly_once", 100)
-    assert (report.notes["files"], report.notes["snapshots"]) == (1, 1)
-    send(config["topics"], range(100, 150))
-    run_here(config)
-    assert run_here(config).records["read"] == 0
-    assert ids(spark, config) == list(range(150))
-
-
 def test_what_comes_before_a_bad_record_is_written_once(
     spark: SparkSession, config: dict[str, str], send: Send, run_here: Run, bootstrap: str
 ) -> None:
@@ -202,7 +191,7 @@ def lake_conf(tmp_path: Path) -> dict[str, str]:
     return lakes_conf(tmp_path / "warehouse", small=False)
 
 
-def test_a_run_that_ends_after_its_write_is_not_repeated(
+def test_runs_append_what_is_new_and_a_run_that_ends_after_its_write_is_not_repeated(
     spark: SparkSession, config: dict[str, str], send: Send, run_here: Run
 ) -> None:
     send(config["topics"], range(100))
@@ -211,7 +200,9 @@ def test_a_run_that_ends_after_its_write_is_not_repeated(
     assert ids(spark, config) == list(range(100))
     send(config["topics"], range(100, 110))
     report = run_here(config)
-    assert (report.records["written"], report.notes["completed_plans"]) == (10, 1)
+    assert (report.guarantee, report.records["written"], report.notes["completed_plans"]) == ("exactly_once", 10, 1)
+    assert (report.notes["files"], report.notes["snapshots"]) == (1, 1)
+    assert run_here(config).records["read"] == 0
     assert ids(spark, config) == list(range(110))
 
 

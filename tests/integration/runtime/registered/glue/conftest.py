@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.runtime.conftest import NEEDS_SPARK
 from tests.support import unique
 from tests.support.glue import Glue
 
 Config = dict[str, str]
 PACKAGE = "com.amazonaws.services.schemaregistry.kafkaconnect"
-WITH_AND_WITHOUT_SPARK = pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
-WRITTEN = pytest.mark.parametrize(
-    ("compression", "more"), [("ZLIB", {}), ("NONE", NEEDS_SPARK)], ids=["compressed, without Spark", "with Spark"]
-)
 
 
 @pytest.fixture(autouse=True)

@@ -15,14 +15,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from jsonschema import Draft7Validator
 
 from airflow_kconnect.connect.errors import DataError
-from tests.integration.runtime.conftest import Run
-from tests.integration.runtime.registered.glue.conftest import (
-    WITH_AND_WITHOUT_SPARK,
-    WRITTEN,
-    Config,
-    Shop,
-    converter,
-)
+from tests.integration.runtime.conftest import NEEDS_SPARK, Run
+from tests.integration.runtime.registered.glue.conftest import Config, Shop, converter
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
 from tests.support.glue import Glue, framed, protobuf_class, split
@@ -64,6 +58,12 @@ message orders {
 }
 """What Amazon's own converters registered for the table: recorded by tests/golden/GlueSchemas.java."""
 DEAD = "errors.deadletterqueue.topic"
+WITH_AND_WITHOUT_SPARK = pytest.mark.parametrize("more", [{}, NEEDS_SPARK], ids=["without Spark", "with Spark"])
+WITH_SPARK_TOO = pytest.mark.parametrize(
+    "more",
+    [{}, pytest.param(NEEDS_SPARK, marks=pytest.mark.exhaustive)],  # as `test_types_of_one_file_may_alternate`
+    ids=["without Spark", "with Spark"],
+)
 
 
 class Other(Protocol):
@@ -123,6 +123,12 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     return Case("protobuf.ProtobufSchemaConverter", "PROTOBUF", PROTO, Protobuf(tmp_path))
 
 
+OF_ANY_FORM = pytest.mark.parametrize(
+    "case", ["JSON", pytest.param("PROTOBUF", marks=pytest.mark.exhaustive)], indirect=True
+)
+"""For tests of what is the same for all."""
+
+
 @pytest.fixture
 def sink(aws: Glue, directory: Callable[..., Config], case: Case) -> Sink:
     """The configuration of a directory sink: `sink(topic, **keys_of_the_converter)`."""
@@ -130,20 +136,23 @@ def sink(aws: Glue, directory: Callable[..., Config], case: Case) -> Sink:
 
 
 class TestSink:
-    @WITH_AND_WITHOUT_SPARK
-    def test_what_others_wrote_is_in_the_files(
+    @WITH_SPARK_TOO
+    def test_what_others_wrote_is_in_the_files_and_bad_messages_are_dead_letters_with_their_bytes(
         self, topic: MakeTopic, bootstrap: str, aws: Glue, case: Case, sink: Sink, run_here: Run, more: Config
     ) -> None:
-        name = topic()
+        name, dead = topic(), unique("dead")
         version = case.register(aws, name)
-        payloads = [framed(version, case.other.write(order), compressed=n > 0) for n, order in enumerate(ORDERS)]
-        produce(bootstrap, name, [*payloads, None])
-        config = sink(name)
+        good = [framed(version, case.other.write(order), compressed=n > 0) for n, order in enumerate(ORDERS)]
+        bad = [framed(version, b""), framed(version, b"\xff"), framed(version, b"\7{"), good[0][:-1]]
+        bad += [framed(version, b"\7{", compressed=True), framed(version, b"x", compressed=True)[:-1]]
+        produce(bootstrap, name, [good[0], *bad, good[1], None])
+        config = sink(name) | {"errors.tolerance": "all", f"{DEAD}.name": dead, f"{DEAD}.replication.factor": "1"}
 
         run_here({**config, **more})
 
-        assert lines(config) == [*ORDERS, None]
+        assert (lines(config), [record.value for record in read_all(bootstrap, dead)]) == ([*ORDERS, None], bad)
 
+    @OF_ANY_FORM
     def test_with_a_secondary_deserializer_confluents_messages_are_read_too(
         self, topic: MakeTopic, bootstrap: str, registry_url: str, aws: Glue, case: Case, sink: Sink, run_here: Run
     ) -> None:
@@ -159,21 +168,7 @@ class TestSink:
 
         assert lines(config) == ORDERS
 
-    def test_bad_messages_are_dead_letters_with_their_bytes(
-        self, topic: MakeTopic, bootstrap: str, aws: Glue, case: Case, sink: Sink, run_here: Run
-    ) -> None:
-        name, dead = topic(), unique("dead")
-        version = case.register(aws, name)
-        good = [framed(version, case.other.write(order)) for order in ORDERS]
-        bad = [framed(version, b""), framed(version, b"\xff"), framed(version, b"\7{"), good[0][:-1]]
-        bad += [framed(version, b"\7{", compressed=True), framed(version, b"x", compressed=True)[:-1]]
-        produce(bootstrap, name, [good[0], *bad, good[1]])
-        config = sink(name) | {"errors.tolerance": "all", f"{DEAD}.name": dead, f"{DEAD}.replication.factor": "1"}
-
-        run_here(config)
-
-        assert (lines(config), [record.value for record in read_all(bootstrap, dead)]) == (ORDERS, bad)
-
+    @OF_ANY_FORM
     def test_a_schema_of_another_format_is_named(
         self, topic: MakeTopic, bootstrap: str, aws: Glue, case: Case, sink: Sink, run_here: Run
     ) -> None:
@@ -201,7 +196,7 @@ def test_types_of_one_file_may_alternate_in_a_topic(
     assert [line["id"] for line in lines(config)] == [3, 1, 3, 1]
 
 
-@WITH_AND_WITHOUT_SPARK
+@WITH_SPARK_TOO
 def test_a_compression_that_begins_long_after_keeps_the_order(
     topic: MakeTopic, bootstrap: str, aws: Glue, directory: Callable[..., Config], run_here: Run, tmp_path: Path,
     more: Config,
@@ -218,13 +213,19 @@ def test_a_compression_that_begins_long_after_keeps_the_order(
 
 
 class TestSource:
-    @WRITTEN
-    def test_what_is_written_others_read(
-        self, bootstrap: str, aws: Glue, case: Case, shop: Shop, run_here: Run, compression: str, more: Config
-    ) -> None:
+    @pytest.mark.parametrize(
+        ("compression", "more"),
+        [("ZLIB", {}), pytest.param("NONE", NEEDS_SPARK, marks=pytest.mark.exhaustive)],  # as `test_avro.py`
+        ids=["compressed, without Spark", "with Spark"],
+    )
+    def test_what_is_written_others_and_a_sink_read_after_a_change_of_the_table_too(
+        self, bootstrap: str, aws: Glue, case: Case, shop: Shop, sink: Sink, run_here: Run, compression: str,
+        more: Config,
+    ) -> None:  # fmt: skip
         keys = converter(aws, case.name, schemaAutoRegistrationEnabled="true", compression=compression)
+        source = shop.source("orders", **keys, **more)
 
-        run_here(shop.source("orders", **keys, **more))
+        run_here(source)
 
         records = [split(record.value) for record in read_all(bootstrap, f"{shop.prefix}orders")]
         assert {record[:2] for record in records} == {(3, 5 if compression == "ZLIB" else 0)}
@@ -232,23 +233,18 @@ class TestSource:
             {"id": 1, "item": "chair"}, {"id": 2, "item": "table"}, {"id": 3}
         ]  # fmt: skip
 
-    def test_what_is_written_is_read_here_after_a_change_of_the_table_too(
-        self, bootstrap: str, aws: Glue, case: Case, shop: Shop, sink: Sink, run_here: Run
-    ) -> None:
-        source = shop.source("orders", **converter(aws, case.name, schemaAutoRegistrationEnabled="true"))
-        run_here(source)
         shop.execute(
             "alter table orders add column city text", "insert into orders (item, city) values ('lamp', 'Ulm')"
         )
         run_here(source)
         config = sink(f"{shop.prefix}orders")
-
         run_here(config)
 
         assert [(line["id"], line["item"], line.get("city")) for line in lines(config)] == [
             (1, "chair", None), (2, "table", None), (3, None, None), (4, "lamp", "Ulm")
         ]  # fmt: skip
 
+    @OF_ANY_FORM
     def test_a_version_that_amazons_converter_has_registered_is_found(
         self, bootstrap: str, aws: Glue, case: Case, shop: Shop, run_here: Run
     ) -> None:

@@ -15,7 +15,13 @@ from tests.support.glue import Glue
 from tests.support.pages.markdown import REPOSITORY, blocks
 
 PAGE = REPOSITORY / "docs/guides/glue.md"
-CONVERTERS = ("AWSKafkaAvroConverter", "jsonschema.JsonSchemaConverter", "protobuf.ProtobufSchemaConverter")
+CONVERTERS = (
+    "AWSKafkaAvroConverter",
+    *(
+        pytest.param(name, marks=pytest.mark.exhaustive)
+        for name in ("jsonschema.JsonSchemaConverter", "protobuf.ProtobufSchemaConverter")
+    ),
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +32,11 @@ def registry(aws: Glue) -> str:
     return name
 
 
-@pytest.mark.parametrize("converter", [f"{PACKAGE}.{name}" for name in CONVERTERS])
+@pytest.mark.parametrize("name", CONVERTERS)
 def test_what_the_page_says_to_type_runs(
-    aws: Glue, registry: str, shop: Shop, tmp_path: Path, run_here: Run, converter: str
+    aws: Glue, registry: str, shop: Shop, tmp_path: Path, run_here: Run, name: str
 ) -> None:
+    converter = f"{PACKAGE}.{name}"
     assert f"`{converter}`" in PAGE.read_text(encoding="utf-8")
     source, files = (json.loads(block.text)["config"] for block in blocks(PAGE) if block.info == "json")
     assert source["value.converter.registry.name"] == registry

@@ -100,17 +100,10 @@ def test_a_run_that_ends_at_any_step_neither_loses_nor_doubles(run_here: Run, ta
     with ending_at(step):
         run_here(target.config())
     target.add(100, 150)
-    run_here(target.config())
-    assert target.rows() == Counter(range(150))
-
-
-def test_what_an_interrupted_run_has_published_is_not_counted_again(run_here: Run, target: LakeTable) -> None:
-    target.add(0, 100)
-    with ending_at("after-visible"):
-        run_here(target.config())
-    target.add(100, 150)
     report = run_here(target.config())
-    assert (report.records["written"], report.notes["completed_plans"]) == (50, 1)
+    assert target.rows() == Counter(range(150))
+    if step == "after-visible":  # what was published before is not counted again
+        assert (report.records["written"], report.notes["completed_plans"]) == (50, 1)
 
 
 def test_dead_letters_of_a_plan_that_was_published_are_written(

@@ -63,6 +63,7 @@ def test_a_bad_record_among_them_is_the_only_one_that_is_not_written(run_here: R
     assert len(tables.rows(topic)) == 151
 
 
+@pytest.mark.exhaustive  # Delta's, whose first write stays visible, are in `delta/test_runs.py`
 def test_shapes_that_come_later_are_learnt(run_here: Run, tables: Lake) -> None:
     topic = tables.topic(*FIRST, record(id=150, note="x"), record(id=151, name="y"))
     config = tables.config(topic, **{"auto.evolve": "true"})

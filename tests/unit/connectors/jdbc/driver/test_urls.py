@@ -28,6 +28,7 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
         ("jdbc:derby:/a/b;create=true", ("derby", None, None, "/a/b")),
         ("jdbc:derby://h:1527/db;create=true", ("derby", "h", 1527, "db")),
         ("jdbc:h2:mem:x;DB_CLOSE_DELAY=-1", ("h2", None, None, "mem:x")),
+        ("jdbc:h2:tcp://h:9092/db;TIME ZONE=Europe/Berlin", ("h2", "h", 9092, "db")),
         ("jdbc:hsqldb:hsql://h:9001/db;close_result=true", ("hsqldb", "h", 9001, "db")),
         ("jdbc:hsqldb:hsqls://h/db", ("hsqldb", "h", None, "db")),
         ("jdbc:hsqldb:file:/a/b;ifexists=true", ("hsqldb", None, None, "file:/a/b")),

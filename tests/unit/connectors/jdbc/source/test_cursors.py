@@ -30,6 +30,14 @@ def test_conditions(cursor: Cursor, position: Position, after: str, until: str) 
     assert (cursor.after(position), cursor.until(position)) == (after, until)
 
 
+@given(st.integers(-20, 20), st.integers(-20, 20))
+def test_before_a_moment_is_before_it_also_where_literals_are_rounded_down(moment: int, value: int) -> None:
+    condition = Cursor(timestamp="t", literal=lambda at: str(at // 5 * 5)).before(moment)
+    stored = value * 5
+    with sqlite3.connect(":memory:") as db:
+        assert db.execute(f"select {condition} from (select {stored} as t)").fetchone() == (int(stored < moment),)
+
+
 def _order(position: Position) -> tuple[int, float]:
     assert position.timestamp is not None
     return position.timestamp, float("inf") if position.id is None else position.id

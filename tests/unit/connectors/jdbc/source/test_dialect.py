@@ -8,16 +8,18 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.jdbc.databases.resolving import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import Kind
-from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
+from airflow_kconnect.connectors.jdbc.source.dialect import Dialect, iso
 from airflow_kconnect.connectors.jdbc.source.tables import Column
 
 DIALECT = Dialect(JdbcUrl.parse("jdbc:any://h/d"))
 WALL = Column("at", "TIMESTAMP", types.TIMESTAMP_TYPE)
 ZONED = Column("ts", "TIMESTAMP WITH TIME ZONE", types.TIMESTAMP_ZONED)
 DATE = Column("d", "DATE", types.DATE_TYPE)
+PICOSECONDS = Column("p", "TIMESTAMP", types.TIMESTAMP_TYPE, scale=12)
 IN_UTC = "CAST(\"ts\" AT TIME ZONE INTERVAL '0:00' HOUR TO MINUTE AS TIMESTAMP(9))"
 NOON = 43_200_000_000_000
 
@@ -75,6 +77,7 @@ def test_another_text_is_an_error_that_says_what_to_do(text: str) -> None:
         ([DATE], 'CAST("d" AS TIMESTAMP)'),
         ([WALL, DATE], 'COALESCE("at", CAST("d" AS TIMESTAMP))'),
         ([ZONED, WALL], f'COALESCE({IN_UTC}, "at")'),
+        ([PICOSECONDS], 'CAST("p" AS TIMESTAMP(9))'),
     ],
     ids=lambda value: " ".join(column.name for column in value) if isinstance(value, list) else "",
 )
@@ -93,3 +96,21 @@ def test_a_time_with_a_fraction_and_a_timestamp_with_a_zone_are_read_as_texts() 
         ('"t"', "timestamp_ntz"),
         ('CAST("ts" AS VARCHAR(40))', "string"),
     ]
+
+
+def test_timestamps_and_times_of_derby_are_texts_made_where_its_zone_is_known() -> None:
+    derby = dialect_of(JdbcUrl.parse("jdbc:derby://h/d"))
+    assert derby.select(WALL, Kind.WALL) == ('CAST("at" AS VARCHAR(40))', "string")
+    assert derby.cursor_nanoseconds('MAX("at")') == 'CAST(MAX("at") AS VARCHAR(40))'
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (-62_135_596_800_000_000_000, "0001-01-01 00:00:00.000000"),
+        (-1, "1969-12-31 23:59:59.999999"),
+        (253_402_300_799_999_999_999, "9999-12-31 23:59:59.999999"),
+    ],
+)
+def test_the_text_of_a_moment_has_a_year_of_four_digits(moment: int, text: str) -> None:
+    assert iso(moment, 6) == text

@@ -1,0 +1,1 @@
+"""Oracle: what its JDBC driver does not tell, or tells wrongly."""

@@ -1,0 +1,1 @@
+"""SQL Server: what its JDBC driver does not tell, or tells wrongly."""
