@@ -45,22 +45,32 @@ def store(tmp_path: Path) -> Iterator[S3Server]:
     server.remove()
 
 
-@pytest.fixture(scope="module")
-def airflow_url(airflow_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where Airflow's API server listens; it has three users with passwords."""
-    from airflow.api_fastapi.app import create_app, purge_cached_app
+@pytest.fixture(scope="session")
+def api_server(airflow_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Settings of Airflow's API server, which listens with the plugins that are installed: its app takes seconds."""
+    from airflow.api_fastapi.app import create_app
 
     from tests.support.pages.connectors_page import served
 
     passwords = tmp_path_factory.mktemp("auth") / "passwords.json"
     passwords.write_text(json.dumps(PASSWORDS))
+    settings = {
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "ada:admin,bob:viewer,colon:viewer",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+        "AIRFLOW__KCONNECT__BASIC_AUTH": "True",
+    }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS", "False")
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "ada:admin,bob:viewer,colon:viewer")
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(passwords))
-        patch.setenv("AIRFLOW__KCONNECT__BASIC_AUTH", "True")
-        purge_cached_app()
-        with served(create_app(apps="core")) as listening:
-            patch.setenv("AIRFLOW__API__BASE_URL", listening)
-            yield listening
-        purge_cached_app()
+        for name, text in settings.items():
+            patch.setenv(name, text)
+        app = create_app(apps="core")
+    with served(app) as url:
+        yield settings | {"AIRFLOW__API__BASE_URL": url}
+
+
+@pytest.fixture
+def airflow_url(api_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where Airflow's API server listens; it has three users with passwords, and reads its settings as it answers."""
+    for name, text in api_server.items():
+        monkeypatch.setenv(name, text)
+    return api_server["AIRFLOW__API__BASE_URL"]

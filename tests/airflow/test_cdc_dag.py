@@ -38,6 +38,7 @@ def plugins(broker: EmbeddedBroker, connections: None, tmp_path: Path, monkeypat
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
+@pytest.mark.exhaustive  # in CI: capture in `tried/test_debezium.py`, the copy in `sink/test_jdbc_sink.py`
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
 def test_the_copy_equals_the_table_after_each_run(

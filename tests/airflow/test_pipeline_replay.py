@@ -25,13 +25,15 @@ with DAG({name!r}, params=run_params()):
 _ROWS = """
 create table orders (id int primary key, item text, updated timestamptz not null);
 insert into orders select n, 'item ' || n, timestamptz '2026-01-01 00:00Z' + n * interval '6 minutes'
-from generate_series(0, 29) n
+from generate_series(0, 29) n;
+create table copy as select id, 'DAMAGED' as item, updated from orders;
+alter table copy add primary key (id)
 """
 
 
 @pytest.fixture
 def shop(postgres: PostgresServer) -> PostgresDatabase:
-    """A database with ten orders in each of three hours."""
+    """A database with ten orders in each of three hours, and a copy of which nothing is right."""
     database = postgres.create_database()
     database.execute(_ROWS)
     return database
@@ -50,7 +52,6 @@ def mirror(airflow_database: Path, connections: None, shop: PostgresDatabase, tm
     sink = {
         **{"name": f"{name}-sink", "connector.class": "JdbcSink", **login, "topics": f"{name}-orders"},
         **{"table.name.format": "copy", "insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "id"},
-        "auto.create": "true",
     }
     return add_dag(tmp_path / "dags", _DAG.format(name=name, source=source, sink=sink))
 
@@ -64,10 +65,6 @@ def _rows(shop: PostgresDatabase, table: str) -> list[Any]:
 def test_a_replay_of_a_source_and_a_sink_repairs_its_interval_in_the_target(
     mirror: Any, shop: PostgresDatabase
 ) -> None:
-    assert mirror.test().state == "success"
-    assert _rows(shop, "copy") == _rows(shop, "orders")
-    shop.execute("update copy set item = 'DAMAGED'")
-
     interval = {"from": "2026-01-01T01:00:00Z", "to": "2026-01-01T02:00:00Z"}
     replay = mirror.test(run_conf={"mode": "replay", **interval})
 

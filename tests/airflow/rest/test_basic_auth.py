@@ -9,9 +9,8 @@ import httpx
 import pytest
 
 from tests.airflow.conftest import PASSWORDS
+from tests.airflow.rest.conftest import CONFIG
 from tests.support import unique
-
-CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
 
 @pytest.fixture

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from starlette.testclient import TestClient
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
-from tests.airflow.rest.test_rest_plugin import api_server, name, tokens
 from tests.support import unique
 from tests.support.airflow.dags import add_dag
 from tests.support.kafka import eventually
 from tests.support.registered import Registered, WorkerTopics
-
-__all__ = ["api_server", "name", "tokens"]
 
 Tokens = dict[str, dict[str, str]]
 
@@ -30,26 +27,24 @@ with DAG("{dag_id}", schedule=None):
 """
 
 
-def test_the_page_is_served_to_users(api_server: TestClient, tokens: Tokens) -> None:
-    answer = api_server.get("/kconnect/ui/", headers=tokens["viewer"])
+def test_the_page_is_served_to_users(server: httpx.Client, tokens: Tokens) -> None:
+    answer = server.get("/kconnect/ui/", headers=tokens["viewer"])
     assert (answer.status_code, "app.js" in answer.text) == (200, True)
 
 
-def test_an_overview_has_the_connectors(name: str, api_server: TestClient, tokens: Tokens) -> None:
-    answer = api_server.get("/kconnect/v1/connectors", headers=tokens["viewer"])
+def test_an_overview_has_the_connectors(name: str, server: httpx.Client, tokens: Tokens) -> None:
+    answer = server.get("/kconnect/v1/connectors", headers=tokens["viewer"])
     assert name in [connector["name"] for connector in answer.json()["connectors"]]
 
 
 @pytest.mark.parametrize(("role", "may"), [("viewer", False), ("admin", True)])
-def test_a_user_is_told_what_is_allowed(
-    role: str, may: bool, name: str, api_server: TestClient, tokens: Tokens
-) -> None:
-    answer = api_server.get(f"/kconnect/v1/connectors/{name}", headers=tokens[role])
+def test_a_user_is_told_what_is_allowed(role: str, may: bool, name: str, server: httpx.Client, tokens: Tokens) -> None:
+    answer = server.get(f"/kconnect/v1/connectors/{name}", headers=tokens[role])
     assert (answer.status_code, answer.json()["may_write"], answer.json()["history"]) == (200, may, [])
 
 
 @pytest.fixture
-def of_a_dag(api_server: TestClient, connections: None, broker: EmbeddedBroker, tmp_path: Path) -> str:
+def of_a_dag(airflow_database: Path, connections: None, broker: EmbeddedBroker, tmp_path: Path) -> str:
     """A sink that a task of a DAG has run, and that is not registered."""
     sink, dag_id = unique("sink"), unique("shop")
     add_dag(tmp_path / "dags", _DAG.format(dag_id=dag_id))
@@ -63,10 +58,10 @@ def of_a_dag(api_server: TestClient, connections: None, broker: EmbeddedBroker, 
 
 
 def test_a_connector_of_a_dag_is_shown_with_its_dag_and_log(
-    of_a_dag: str, api_server: TestClient, tokens: Tokens
+    of_a_dag: str, server: httpx.Client, tokens: Tokens
 ) -> None:
     def rows() -> dict[str, Any]:
-        answer = api_server.get("/kconnect/v1/connectors", headers=tokens["viewer"])
+        answer = server.get("/kconnect/v1/connectors", headers=tokens["viewer"])
         return {row["name"]: row for row in answer.json()["connectors"]}
 
     # The run is known by its record, the DAG by Airflow's database: either may come first.
@@ -79,8 +74,8 @@ def test_a_connector_of_a_dag_is_shown_with_its_dag_and_log(
     assert (row["registered"], row["run_state"], row["schedule"]) == (False, "idle", "paused in Airflow")
 
 
-def test_a_registered_connector_without_a_dag_says_so(name: str, api_server: TestClient, tokens: Tokens) -> None:
-    found = api_server.get(f"/kconnect/v1/connectors/{name}", headers=tokens["viewer"]).json()
+def test_a_registered_connector_without_a_dag_says_so(name: str, server: httpx.Client, tokens: Tokens) -> None:
+    found = server.get(f"/kconnect/v1/connectors/{name}", headers=tokens["viewer"]).json()
     assert (found["run_state"], found["configured"]) == (
         "no_dag",
         [{"kind": "registered", "dag_id": None, "url": None}],

@@ -89,6 +89,7 @@ def test_dags_survive_being_stored_and_have_no_secret(airflow_database: Path, pr
     assert set(stored.tags) == {"kconnect", "shop", "source"}
 
 
+@pytest.mark.exhaustive  # standalone/test_registered_connectors.py runs one
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
 def test_a_connector_runs_with_what_is_registered_when_it_runs(

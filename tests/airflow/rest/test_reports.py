@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,10 @@ from selenium.webdriver.common.by import By
 
 from airflow_kconnect.operators.reports.failures import FAILURE
 from tests.airflow.conftest import PASSWORDS
+from tests.airflow.rest.conftest import PATIENCE_S
 from tests.support import unique
 from tests.support.airflow.dags import add_dag
 from tests.support.connectors.connector_tasks import report
-from tests.support.pages.browser import chromium
 from tests.support.pages.connectors_page import ConnectorsPage
 
 _DAG = """
@@ -26,7 +26,6 @@ with DAG({dag_id!r}, schedule=None):
     for task_id in ("read", "write", "other"):
         EmptyOperator(task_id=task_id)
 """
-PATIENCE_S = 60.0
 OFFSETS = [{"topic": "lines", "partition": n, "offset": 7} for n in range(150)]
 REPORT = report("sink", records={"read": 7, "written": 5, "dead_lettered": 2}, offsets=OFFSETS)
 REPORT |= {"warnings": ["2 records became dead letters"], "warning_kinds": ["dead_letters"], "lag": {"lines": 1234}}
@@ -111,33 +110,29 @@ def test_who_may_not_read_xcoms_of_the_dag_is_refused(
 
 
 @pytest.mark.timeout(300)
-def test_the_tab_is_at_the_run_in_airflows_ui(airflow_url: str, run: dict[str, str], tmp_path: Path) -> None:
-    with chromium(tmp_path) as driver:
-        page = ConnectorsPage(driver, airflow_url)
-        driver.get(f"{airflow_url}/auth/login")
-        page.until(lambda: len(page.all("input")) >= 2, "there is no login form", PATIENCE_S)
-        for field, text in zip(page.all("input"), ("bob", PASSWORDS["bob"]), strict=False):
-            field.send_keys(text)
-        page.find("button[type='submit'], form button, button").click()
-        page.until(lambda: page.all("a[href$='plugin/connectors']"), "Airflow's page is not there", PATIENCE_S)
-        driver.get(f"{airflow_url}/dags/{run['dag_id']}/runs/{run['run_id']}")
-        page.until(lambda: page.all("a[href$='plugin/connector-reports']"), "the run has no tab", PATIENCE_S)
-        page.find("a[href$='plugin/connector-reports']").click()
-        page.until(lambda: page.all("iframe"), "there is no frame", PATIENCE_S)
-        driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))
-        page.see("2 records became dead letters", patience_s=PATIENCE_S)
+def test_the_tab_is_at_the_run_in_airflows_ui(
+    airflow_url: str, run: dict[str, str], log_in: Callable[[str], ConnectorsPage]
+) -> None:
+    page = log_in("bob")
+    driver = page.driver
+    driver.get(f"{airflow_url}/dags/{run['dag_id']}/runs/{run['run_id']}")
+    page.until(lambda: page.all("a[href$='plugin/connector-reports']"), "the run has no tab", PATIENCE_S)
+    page.find("a[href$='plugin/connector-reports']").click()
+    page.until(lambda: page.all("iframe"), "there is no frame", PATIENCE_S)
+    driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))
+    page.see("2 records became dead letters", patience_s=PATIENCE_S)
+    page.see("the broker is down")
+    assert "1,234" in page.text(".counts")
+    driver.switch_to.default_content()
+    page.screenshot("run-in-airflow")
+    # On its own, for its looks.
+    query = "&".join(f"{key}={text.replace('+', '%2B')}" for key, text in run.items())
+    page.open(f"/kconnect/ui/run.html?{query}")
+    for theme, width in (("light", 1400), ("dark", 420)):
+        page.theme(theme)
+        driver.set_window_size(width, 1000)
         page.see("the broker is down")
-        assert "1,234" in page.text(".counts")
-        driver.switch_to.default_content()
-        page.screenshot("run-in-airflow")
-        # On its own, for its looks.
-        query = "&".join(f"{key}={text.replace('+', '%2B')}" for key, text in run.items())
-        page.open(f"/kconnect/ui/run.html?{query}")
-        for theme, width in (("light", 1400), ("dark", 420)):
-            page.theme(theme)
-            driver.set_window_size(width, 1000)
-            page.see("the broker is down")
-            page.find("summary").click()
-            page.screenshot(f"run-{theme}")
-            assert page.accessibility() == []
-        assert page.errors() == []
+        page.find("summary").click()
+        page.screenshot(f"run-{theme}")
+        assert page.accessibility() == []
+    assert page.errors() == []

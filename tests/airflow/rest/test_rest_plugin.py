@@ -4,110 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+import httpx
 import pytest
-from starlette.testclient import TestClient
 
+from tests.airflow.conftest import PASSWORDS
+from tests.airflow.rest.conftest import CONFIG, ROLES
 from tests.support import unique
 
-CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
-ROLES = ("viewer", "user", "admin")
+
+def test_anonymous_callers_are_refused(server: httpx.Client) -> None:
+    assert server.get("/kconnect/connectors").json()["error_code"] == 401
 
 
-@pytest.fixture(scope="module")
-def api_server(airflow_database: Path) -> Iterator[TestClient]:
-    """Airflow's API server, with the plugins that are installed."""
-    from airflow.api_fastapi.app import create_app, purge_cached_app
-
-    purge_cached_app()
-    with TestClient(create_app(apps="core")) as client:
-        yield client
-    purge_cached_app()
-
-
-@pytest.fixture
-def tokens(api_server: TestClient) -> dict[str, dict[str, str]]:
-    """Headers of a user of each role."""
-    from airflow.api_fastapi.app import get_auth_manager
-    from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
-
-    manager: Any = get_auth_manager()
-    return {
-        role: {"Authorization": f"Bearer {manager.generate_jwt(SimpleAuthManagerUser(username=role, role=role))}"}
-        for role in ROLES
-    }
-
-
-@pytest.fixture
-def name(api_server: TestClient, tokens: dict[str, dict[str, str]], connections: None) -> str:
-    """A connector that the admin has registered."""
-    connector = unique("connector")
-    body = {"name": connector, "config": CONFIG}
-    answer = api_server.post("/kconnect/connectors", json=body, headers=tokens["admin"])
-    assert answer.status_code == 201, answer.text
-    return connector
-
-
-def test_anonymous_callers_are_refused(api_server: TestClient) -> None:
-    assert api_server.get("/kconnect/connectors").json()["error_code"] == 401
-
-
-def test_a_wrong_token_is_refused(api_server: TestClient) -> None:
+def test_a_wrong_token_is_refused(server: httpx.Client) -> None:
     headers = {"Authorization": "Bearer nonsense"}
-    assert api_server.get("/kconnect/connectors", headers=headers).status_code in (401, 403)
+    assert server.get("/kconnect/connectors", headers=headers).status_code in (401, 403)
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_who_may_read_dags_sees_connectors(
-    role: str, name: str, api_server: TestClient, tokens: dict[str, dict[str, str]]
+    role: str, name: str, server: httpx.Client, tokens: dict[str, dict[str, str]]
 ) -> None:
-    assert name in api_server.get("/kconnect/connectors", headers=tokens[role]).json()
+    assert name in server.get("/kconnect/connectors", headers=tokens[role]).json()
 
 
 def test_a_new_connector_is_found_under_airflows_url(
-    name: str, api_server: TestClient, tokens: dict[str, dict[str, str]]
+    name: str, server: httpx.Client, tokens: dict[str, dict[str, str]]
 ) -> None:
-    answer = api_server.get(f"/kconnect/connectors/{name}", headers=tokens["viewer"])
+    answer = server.get(f"/kconnect/connectors/{name}", headers=tokens["viewer"])
     assert answer.json()["config"] == {**CONFIG, "name": name}
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("user", 202), ("admin", 202)])
 def test_who_may_edit_dags_may_pause(
-    role: str, status: int, name: str, api_server: TestClient, tokens: dict[str, dict[str, str]]
+    role: str, status: int, name: str, server: httpx.Client, tokens: dict[str, dict[str, str]]
 ) -> None:
-    assert api_server.put(f"/kconnect/connectors/{name}/pause", headers=tokens[role]).status_code == status
+    assert server.put(f"/kconnect/connectors/{name}/pause", headers=tokens[role]).status_code == status
 
 
-def test_a_viewer_may_not_create(api_server: TestClient, tokens: dict[str, dict[str, str]], connections: None) -> None:
+def test_a_viewer_may_not_create(server: httpx.Client, tokens: dict[str, dict[str, str]], connections: None) -> None:
     body = {"name": unique("connector"), "config": CONFIG}
-    assert api_server.post("/kconnect/connectors", json=body, headers=tokens["viewer"]).status_code == 403
+    assert server.post("/kconnect/connectors", json=body, headers=tokens["viewer"]).status_code == 403
 
 
 def test_a_cookie_of_another_sites_page_changes_nothing(
-    name: str, api_server: TestClient, tokens: dict[str, dict[str, str]]
+    name: str, server: httpx.Client, tokens: dict[str, dict[str, str]]
 ) -> None:
     cookies = {"_token": tokens["admin"]["Authorization"].removeprefix("Bearer ")}
     headers = {"Origin": "https://evil.example"}
-    answer = api_server.put(f"/kconnect/connectors/{name}/pause", headers=headers, cookies=cookies)
+    answer = server.put(f"/kconnect/connectors/{name}/pause", headers=headers, cookies=cookies)
     assert answer.status_code == 403
 
 
 def test_the_location_of_a_new_connector_is_below_the_prefix(
-    api_server: TestClient, tokens: dict[str, dict[str, str]], connections: None
+    server: httpx.Client, tokens: dict[str, dict[str, str]], connections: None
 ) -> None:
     connector = unique("connector")
     body = {"name": connector, "config": CONFIG}
-    answer = api_server.post("/kconnect/connectors", json=body, headers=tokens["admin"])
-    assert answer.headers["location"] == f"http://testserver/kconnect/connectors/{connector}"
+    answer = server.post("/kconnect/connectors", json=body, headers=tokens["admin"])
+    assert answer.headers["location"] == f"{server.base_url}/kconnect/connectors/{connector}"
 
 
-def test_basic_authentication_is_off(api_server: TestClient) -> None:
-    assert api_server.get("/kconnect/connectors", auth=("admin", "admin")).status_code == 401
+def test_basic_authentication_is_off_unless_it_is_switched_on(
+    server: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AIRFLOW__KCONNECT__BASIC_AUTH")
+    assert server.get("/kconnect/connectors", auth=("ada", PASSWORDS["ada"])).status_code == 401
 
 
 @pytest.fixture
-def databases(api_server: TestClient) -> Iterator[None]:
+def databases(airflow_database: Path) -> Iterator[None]:
     """A connection of each kind that matters, in Airflow's database."""
     from airflow.models.connection import Connection
     from airflow.utils.session import create_session
@@ -125,9 +92,9 @@ def databases(api_server: TestClient) -> Iterator[None]:
 
 @pytest.mark.parametrize(("role", "names"), [("viewer", []), ("user", []), ("admin", ["lake", "warehouse"])])
 def test_connections_to_databases_are_named_to_those_who_may_see_them(
-    role: str, names: list[str], databases: None, api_server: TestClient, tokens: dict[str, dict[str, str]]
+    role: str, names: list[str], databases: None, server: httpx.Client, tokens: dict[str, dict[str, str]]
 ) -> None:
-    answer = api_server.get("/kconnect/v1/airflow-connections", headers=tokens[role])
+    answer = server.get("/kconnect/v1/airflow-connections", headers=tokens[role])
     assert [each["conn_id"] for each in answer.json()["connections"]] == names
     assert "geheim" not in answer.text
 

@@ -23,7 +23,11 @@ TWO_RUNS = Check("two-runs", "two runs, of which the older one does not wait", t
     ("check", "connector", "status", "text"),
     [
         pytest.param(KILLED, Lines, Status.DOES_NOT_APPLY, "; each record is there once after two runs", id="killed"),
-        pytest.param(TWO_RUNS, IgnoresOffsets, Status.FAILED, "there more than once", id="two runs"),
+        pytest.param(
+            *(TWO_RUNS, IgnoresOffsets, Status.FAILED, "there more than once"),
+            id="two runs",
+            marks=pytest.mark.exhaustive,
+        ),
     ],
 )
 def test_what_has_arrived_is_judged_even_if_a_run_does_not_reach_the_point(

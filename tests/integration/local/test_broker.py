@@ -79,27 +79,21 @@ class TestRunning:
 
 
 class TestLife:
-    def test_kill_and_restart_keep_port_and_records(self, ill_treated: EmbeddedBroker) -> None:
+    def test_after_a_kill_a_start_cleans_the_stale_pid_file_with_a_note_and_keeps_port_and_records(
+        self, ill_treated: EmbeddedBroker
+    ) -> None:
         bootstrap = ill_treated.start().bootstrap
         assert bootstrap
         create_topic(bootstrap, "kept")
         produce(bootstrap, "kept", ["a"])
         ill_treated.kill()
+        stranger = {"pid": os.getpid(), "started_epoch_s": 1.0}
+        (ill_treated.status().data / "broker.pid").write_text(json.dumps(stranger))
         assert ill_treated.status().state == "stopped"
         again = ill_treated.start()
+        assert "was not shut down cleanly" in again.note
         assert again.bootstrap == bootstrap
         assert read_values(bootstrap, "kept") == [b"a"]
-
-    def test_stale_pid_file_is_cleaned_with_a_note(self, ill_treated: EmbeddedBroker) -> None:
-        ill_treated.start()
-        data = ill_treated.status().data
-        crashed = psutil.Process(ill_treated.status().pid)
-        crashed.kill()
-        crashed.wait(10)
-        stranger = {"pid": os.getpid(), "started_epoch_s": 1.0}
-        (data / "broker.pid").write_text(json.dumps(stranger))
-        assert ill_treated.status().state == "stopped"
-        assert "was not shut down cleanly" in ill_treated.start().note
 
     def test_sasl_listener_asks_for_the_password(self, ill_treated: EmbeddedBroker) -> None:
         ill_treated.start()

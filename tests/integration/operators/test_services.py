@@ -55,12 +55,16 @@ def test_the_error_of_a_job_is_its_own(
     check_error(lines(), worker_props, bucket)
 
 
-def test_a_deferred_job_moves_records_its_report_comes_back_and_neither_service_nor_trigger_is_told_a_secret(
+@needs_airflow_3_3
+def test_a_deferred_job_moves_records_its_report_reaches_a_retry_and_neither_service_nor_trigger_is_told_a_secret(
     runner: JobRunner, bucket: Bucket, bootstrap: str, worker_props: dict[str, str], lines: Lines
 ) -> None:
     config = lines() | {"secret.password": "s3cr3t-word"}
+    given = context() | {"task_state_store": Store()}
+    with pytest.raises(TaskDeferred):  # the first worker is not heard of any more
+        task_of(config, worker_props, deferrable=True).execute(given)
     with pytest.raises(TaskDeferred) as deferred:
-        task_of(config, worker_props, deferrable=True).execute(context())
+        task_of(config, worker_props, deferrable=True).execute(given)
     trigger, kwargs = deferred.value.trigger, deferred.value.kwargs
     path, facts = trigger.serialize()
     assert path == "airflow_kconnect.triggers.spark_job.ServiceJobTrigger"
@@ -72,18 +76,6 @@ def test_a_deferred_job_moves_records_its_report_comes_back_and_neither_service_
     assert objects_of(bucket, "kconnect/runs/") == {}
     (run,) = runner.runs.values()
     assert "s3cr3t-word" not in json.dumps([run.request, facts, kwargs])
-
-
-@needs_airflow_3_3
-def test_a_retry_waits_for_the_job_of_the_attempt_before(
-    runner: JobRunner, bootstrap: str, worker_props: dict[str, str], lines: Lines
-) -> None:
-    config, store = lines(), Store()
-    with pytest.raises(TaskDeferred):  # the first worker is not heard of any more
-        task_of(config, worker_props, deferrable=True).execute(context() | {"task_state_store": store})
-    report = task_of(config, worker_props).execute(context() | {"task_state_store": store})
-    assert report is not None
-    assert (len(runner.runs), report["records"]["written"]) == (1, 2)
 
 
 @needs_airflow_3_3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -65,27 +65,32 @@ def _is_in_a_command(word: str) -> bool:
     return any(word in each for process in psutil.process_iter(["cmdline"]) for each in process.info["cmdline"] or ())
 
 
-def test_a_job_moves_records_and_its_report_comes_back_through_hdfs_where_the_worker_has_no_folder_in_common_with_livy(
-    livy: LivyServer,
-    tmp_path: Path,
-    bootstrap: str,
-    source: Callable[..., KafkaSourceOperator],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture(params=["a folder of both", pytest.param("HDFS", marks=pytest.mark.exhaustive)])
+def left_behind(
+    request: pytest.FixtureRequest, livy: LivyServer, staging: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Sized]]:
+    """What is in the mailboxes of a staging folder, which `spark_default` names."""
+    if request.param == "a folder of both":
+        yield lambda: _mailboxes(staging)
+        return
     with hdfs_store(tmp_path) as store:
         url = urlsplit(store.settings["store.endpoint"])
         hdfs = {"conn_type": "webhdfs", "host": url.hostname, "port": url.port}
         extra = {"staging": f"{store.address}/kconnect", "staging_conn_id": "hdfs"}
+        spark = {"conn_type": "spark", "host": "livy://livy_default", "extra": extra}
         monkeypatch.setenv("AIRFLOW_CONN_HDFS", json.dumps(hdfs))
-        monkeypatch.setenv(
-            "AIRFLOW_CONN_SPARK_DEFAULT",
-            json.dumps({"conn_type": "spark", "host": "livy://livy_default", "extra": extra}),
-        )
-        report = source().execute(context())
-        assert report is not None
-        assert (report["records"]["written"], report["complete"]) == (2, True)
-        assert read_values(bootstrap, report["connector"]) == [b"a", b"b"]
-        assert objects_of(store, "kconnect/runs/") == {}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
+        yield lambda: objects_of(store, "kconnect/runs/")
+
+
+def test_a_job_moves_records_and_its_report_comes_back(
+    left_behind: Callable[[], Sized], bootstrap: str, source: Callable[..., KafkaSourceOperator]
+) -> None:
+    report = source().execute(context())
+    assert report is not None
+    assert (report["records"]["written"], report["complete"]) == (2, True)
+    assert read_values(bootstrap, report["connector"]) == [b"a", b"b"]
+    assert len(left_behind()) == 0
 
 
 def test_a_connector_can_run_again_while_livy_still_knows_its_last_batch(livy: LivyServer, staging: Path) -> None:

@@ -147,9 +147,9 @@ def test_a_jks_truststore_needs_no_password(front: str, stores: Stores, ask: Ask
 
 
 class TestAKeyWithAPasswordOfItsOwn:
-    @pytest.fixture
-    def keys(self, stores: Stores, tmp_path: Path) -> dict[str, str]:
-        path = str(tmp_path / "keystore.jks")
+    @pytest.fixture(scope="class")
+    def keys(self, stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+        path = str(tmp_path_factory.mktemp("own") / "keystore.jks")
         made = ["-genkeypair", "-alias", "the client, it's me", "-keyalg", "EC", "-dname", "CN=client"]
         options = ["-keystore", path, "-storetype", "jks", "-storepass:env", "PASSWORD"]
         _keytool(*made, *options, "-keypass:env", "KEY_PASSWORD")

@@ -1,4 +1,4 @@
-"""A complete Airflow for tests: scheduler, API server and all, as started by `airflow standalone`."""
+"""A complete Airflow for tests: scheduler, API server and all, the processes that `airflow standalone` starts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,33 @@ from airflow_kconnect.machine.process_tree import kill_tree
 from tests.support.databases.postgres import PostgresDatabase
 
 _REPOSITORY = Path(__file__).parents[3]
+# `airflow standalone` starts them one by one. From a process that has imported Airflow they are forked: to import it
+# takes each of them seconds.
+_START = """
+import os, sys, traceback
+import airflow.api_fastapi.core_api.app, airflow.api_fastapi.execution_api.app, airflow.jobs.scheduler_job_runner
+from airflow.__main__ import main
+
+def start(*command):
+    if pid := os.fork():
+        return pid
+    sys.argv = ["airflow", *command]
+    code = 1
+    try:
+        main()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    os._exit(code)
+
+assert os.waitpid(start("db", "migrate"), 0)[1] == 0
+start("scheduler", "--skip-serve-logs")
+start("dag-processor")
+start("api-server")
+start("triggerer", "--skip-serve-logs")
+for _ in range(4):
+    os.wait()
+"""
 
 
 class StandaloneAirflow:
@@ -76,7 +103,7 @@ class StandaloneAirflow:
         """Return when the API answers and the scheduler is running."""
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [str(Path(sys.executable).with_name("airflow")), "standalone"],
+                [sys.executable, "-c", _START],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -15,12 +15,15 @@ import uvicorn
 from fastapi import FastAPI
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
 from tests.support.pages.browser import SCREENSHOTS
 
 _PATIENCE_S = 10.0
+# Of all elements at once: WebDriver's own questions about one element take a hundred times as long.
+_IS_VISIBLE = (
+    "(e) => e.getClientRects().length > 0 && e.checkVisibility({opacityProperty: true, visibilityProperty: true})"
+)
 
 
 @contextmanager
@@ -60,17 +63,17 @@ class ConnectorsPage:
 
     def all(self, css: str) -> list[WebElement]:
         """The visible elements."""
-        return [each for each in self.driver.find_elements(By.CSS_SELECTOR, css) if each.is_displayed()]
+        found = f"[...document.querySelectorAll(arguments[0])].filter({_IS_VISIBLE})"
+        elements: list[WebElement] = self.script(f"return {found}", css)
+        return elements
 
     def button(self, label: str) -> WebElement:
         """The button or link with this label, of the open dialog if there is one."""
 
-        def enabled() -> WebElement | None:
-            inside = "dialog[open] " if self.driver.find_elements(By.CSS_SELECTOR, "dialog[open]") else ""
-            every = self.all(f"{inside}button, {inside}a")
-            return next((each for each in every if each.text.strip() == label and each.is_enabled()), None)
-
-        element: WebElement = self.until(enabled, f"there is no button {label}")
+        every = "document.querySelectorAll(':is(dialog[open], body:not(:has(dialog[open]))) :is(button, a)')"
+        wanted = f"(e) => e.innerText.trim() === arguments[0] && !e.disabled && ({_IS_VISIBLE})(e)"
+        code = f"return [...{every}].find({wanted})"
+        element: WebElement = self.until(lambda: self.script(code, label), f"there is no button {label}")
         return element
 
     def click(self, label: str) -> None:
@@ -93,7 +96,6 @@ class ConnectorsPage:
 
     def text(self, css: str = "main") -> str:
         """What can be read there now."""
-        # WebDriver's own way to the text of an element takes a hundred times as long.
         texts = "[...document.querySelectorAll(arguments[0])].map((e) => (e.checkVisibility() ? e.innerText : ''))"
         return "\n".join(map(str.strip, self.script(f"return {texts}", css)))
 
