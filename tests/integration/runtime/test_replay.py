@@ -18,7 +18,7 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.runtime.sink import run as sink_run
 from airflow_kconnect.runtime.source import run as source_run
 from airflow_kconnect.runtime.spark_jobs import run_job
-from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.conftest import NEEDS_SPARK, STRING, Run
 from tests.support import unique
 from tests.support.kafka import produce, read_all, read_values
 
@@ -89,7 +89,7 @@ class TestSink:
 
         monkeypatch.setattr(sink_run, "run_job", overtaken)
         with pytest.raises(FencedError):
-            run_here(config, interval=hour(1))
+            run_here(config | NEEDS_SPARK, interval=hour(1))
         (records,) = self.replayed(config).values()
         assert sorted(records) == sorted(f"r{n}" for n in range(10, 20))
 
