@@ -42,6 +42,12 @@ MakeSink = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
+def spark_if_needed(spark: SparkSession) -> SparkSession:
+    """As on a cluster: through Spark, also what does not need it."""
+    return spark
+
+
+@pytest.fixture
 def sink(tmp_path: Path) -> MakeSink:
     """The configuration of a file sink."""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
@@ -15,6 +16,12 @@ from tests.support.kafka import produce, read_all, read_values
 
 Config = Callable[..., dict[str, str]]
 JSON = "org.apache.kafka.connect.json.JsonConverter"
+
+
+@pytest.fixture
+def spark_if_needed(spark: SparkSession) -> SparkSession:
+    """As on a cluster: through Spark, also what does not need it."""
+    return spark
 
 
 def test_lines_arrive_in_file_order_on_one_partition_and_a_second_run_moves_only_new_ones(
