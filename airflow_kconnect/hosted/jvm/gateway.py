@@ -96,6 +96,10 @@ class HostGateway(ABC):
             # A call that is cut off may have any of these errors.
             if isinstance(error, Py4JNetworkError | OSError) or self.has_ended():
                 raise self.ended(doing) from None
+            # Where there is a Spark session, PySpark asks Spark's JVM about errors of all others, by their ids: where
+            # another object has the id there, that fails, and the error is only the context of its failure.
+            if isinstance(error.__context__, Py4JJavaError):
+                raise error.__context__ from None
             raise
 
 

@@ -6,8 +6,11 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
 
 from airflow_kconnect.hosted.jvm.gateway import JavaEnded
 from airflow_kconnect.hosted.jvm.jvm import HostJvm
@@ -51,3 +54,17 @@ def test_a_jvm_that_ends_is_not_taken_for_the_end_of_a_collection(jvm: HostJvm) 
     assert list(iterator) == []  # which is what py4j makes of it
     with pytest.raises(JavaEnded, match="asking for numbers: Java was ended by SIGKILL"):
         jvm.call("asking for numbers", lambda: jvm.items(numbers))
+
+
+def test_an_error_is_told_also_where_an_object_of_sparks_jvm_has_its_id(jvm: HostJvm, spark: SparkSession) -> None:
+    assert spark._jvm is not None
+    theirs = [spark._jvm.java.lang.Object() for _ in range(50)]
+    first = _number(theirs[0])
+    while _number(ours := jvm.view.java.lang.Object()) < first:
+        del ours
+    with pytest.raises(Py4JJavaError, match="NumberFormatException"):
+        jvm.call("reading a number", lambda: jvm.view.java.lang.Integer.parseInt("x"))
+
+
+def _number(of: Any) -> int:
+    return int(of._target_id.removeprefix("o"))
