@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from confluent_kafka import OFFSET_END, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from airflow_kconnect.kafka import shared
-from tests.support.kafka import create_topic
+from tests.support.kafka import create_topic, eventually
 
 _PARTITIONS = {"connect-offsets": 5, "connect-configs": 1, "connect-status": 5}
 _POLICY = "cleanup.policy"
@@ -28,7 +25,7 @@ class WorkerTopics:
         """Remove all records: what the connectors of a file have left is read by those of all later ones."""
         shared._clusters.clear()  # sensors of this process would read on where they are
         self._set_policy("compact,delete")  # else none can be removed
-        _until(self._are_removed)
+        assert eventually(self._are_removed, True), "records of the worker's topics cannot be removed"
         self._set_policy("compact")
 
     def _are_removed(self) -> bool:
@@ -47,14 +44,8 @@ class WorkerTopics:
         topics = [ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry]) for name in _PARTITIONS]
         for future in self._admin.incremental_alter_configs(topics).values():
             future.result(30)
-        _until(
-            lambda: {each.result(30)[_POLICY].value for each in self._admin.describe_configs(topics).values()} == {text}
-        )
+        # The broker knows it a moment after it has accepted it.
+        assert eventually(lambda: self._policies(topics), {text}) == {text}
 
-
-def _until(holds: Callable[[], bool]) -> None:
-    """The broker knows a policy a moment after it has accepted it."""
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline, "the worker's topics do not get their policy within 30 s"
-        time.sleep(0.01)
+    def _policies(self, topics: list[ConfigResource]) -> set[str]:
+        return {each.result(30)[_POLICY].value for each in self._admin.describe_configs(topics).values()}

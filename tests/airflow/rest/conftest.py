@@ -62,7 +62,7 @@ def log_in(airflow_url: str, browser: webdriver.Chrome) -> Iterator[Callable[[st
 
     def enter(user: str) -> ConnectorsPage:
         page = ConnectorsPage(browser, airflow_url)
-        page.errors()  # of whoever was logged in before
+        page.errors()  # forgets those of the user before
         browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
         page.open("/auth/login")
         page.until(lambda: len(page.all("input")) >= 2, "there is no login form", PATIENCE_S)
