@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -39,9 +39,12 @@ _KEY_OF = {
     KafkaError.INVALID_PARTITIONS: "partitions",
 }
 CLIENT_TIMEOUT_S = 600.0
-"""The client's own limit where it looks for the coordinator of a group; longer than anyone waits for the answer, since
-librdkafka aborts the process if it finds a coordinator after it has given up.
+"""The client's own limit for a request to the coordinator of a group; longer than a client without an answer is kept,
+since librdkafka aborts the process if it finds a coordinator after it has given up.
 """
+_REPLACED_CLIENT_S = CLIENT_TIMEOUT_S / 2
+_FIRST_ANSWER_S = 1.0
+_LOOK_S = 0.25
 _LONGEST_TRANSACTION_MS = 900_000
 _NO_ID = "A" * 22
 
@@ -74,7 +77,8 @@ class KafkaAdmin:
         self._timeout_s = self._coordinator_timeout_s = timeout_s
         self._errors: list[KafkaError] = []
         self._groups_with_coordinator: set[str] = set()
-        self._client = admin_client({**config, "error_cb": self._errors.append})
+        self._config = {**config, "error_cb": self._errors.append}
+        self._client = admin_client(self._config)
 
     def check_reachable(self) -> dict[str, int]:
         """Wait until a broker answers; returns every topic with its number of partitions.
@@ -287,8 +291,7 @@ class KafkaAdmin:
         doing, timeout_s = f"looking up consumer group {group}", self._coordinator_timeout_s
 
         def ask() -> GroupState:
-            future = self._client.describe_consumer_groups([group], request_timeout=CLIENT_TIMEOUT_S)[group]
-            return state_in(future, timeout_s)
+            return state_in(self._of_coordinator(self._request_states, group, timeout_s))
 
         try:
             return self._settled(doing, ask, timeout_s)
@@ -327,13 +330,63 @@ class KafkaAdmin:
             self.group_state(group)
             self._groups_with_coordinator.add(group)
 
-        def ask() -> dict[TopicPartition, Committed]:
-            futures = self._client.list_consumer_group_offsets(
-                [request], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
+        def request_offsets(groups: Collection[str]) -> Mapping[str, Future[Any]]:
+            return dict(
+                self._client.list_consumer_group_offsets(
+                    [request], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
+                )
             )
-            return committed_in(futures[group], self._timeout_s)
+
+        def ask() -> dict[TopicPartition, Committed]:
+            return committed_in(self._of_coordinator(request_offsets, group, self._timeout_s))
 
         return self._settled(f"reading the offsets of group {group}", ask)
+
+    def _request_states(self, groups: Collection[str]) -> Mapping[str, Future[Any]]:
+        return dict(self._client.describe_consumer_groups(list(groups), request_timeout=CLIENT_TIMEOUT_S))
+
+    def _of_coordinator(
+        self, ask: Callable[[Collection[str]], Mapping[str, Future[Any]]], group: str, timeout_s: float
+    ) -> Future[Any]:
+        return self._of_coordinators(ask, [group], timeout_s)[group]
+
+    def _of_coordinators(
+        self, ask: Callable[[Collection[str]], Mapping[str, Future[Any]]], groups: Iterable[str], timeout_s: float
+    ) -> dict[str, Future[Any]]:
+        """The answers of the brokers that coordinate consumer groups, in order; a time-out where there is none in time.
+
+        librdkafka looks three times for a coordinator, within half a second, and then neither asks again nor says so:
+        a new cluster takes longer, and so may one whose broker has failed. So another client asks.
+
+        :param ask: sends the requests about some groups with the client that is current.
+        """
+        deadline, patience_s = time.monotonic() + timeout_s, _FIRST_ANSWER_S
+        requests: dict[str, list[Future[Any]]] = {group: [] for group in groups}
+        answers: dict[str, Future[Any]] = {}
+        while waiting := requests.keys() - answers.keys():
+            newest = ask(waiting)
+            for group, request in newest.items():
+                requests[group].append(request)
+            until = min(deadline, time.monotonic() + patience_s)
+            while waiting and (left := until - time.monotonic()) > 0:
+                wait([newest[group] for group in waiting], min(left, _LOOK_S))
+                # An earlier request may have been slow rather than lost.
+                done = {group: next((r for r in requests[group] if r.done()), None) for group in waiting}
+                answers |= {group: answer for group, answer in done.items() if answer}
+                waiting -= answers.keys()
+            if waiting:
+                self._replace_client()
+            if time.monotonic() >= deadline:
+                break
+            patience_s *= 2
+        return {group: answers.get(group) or _late() for group in requests}
+
+    def _replace_client(self) -> None:
+        """Use another client; the present one ends when nobody can be waiting for its answers any more."""
+        end = threading.Timer(_REPLACED_CLIENT_S, lambda _: None, [self._client])
+        end.daemon = True
+        end.start()
+        self._client = admin_client(self._config)
 
     def _settled(self, doing: str, request: Callable[[], _T], timeout_s: float | None = None) -> _T:
         """The answer to a request, retried while the cluster is still propagating what is new.
@@ -354,35 +407,31 @@ class KafkaAdmin:
                 time.sleep(0.05)
 
 
-def _answer(future: Future[Any], timeout_s: float) -> Any:
-    try:
-        return future.result(max(timeout_s, 0))
-    except FutureTimeoutError as error:
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from error
+def _late() -> Future[Any]:
+    answer: Future[Any] = Future()
+    answer.set_exception(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
+    return answer
 
 
-def state_in(future: Future[Any], timeout_s: float) -> GroupState:
-    """The state of a group, in the answer to a request. :raises KafkaException: the broker does not give it in time."""
+def state_in(answer: Future[Any]) -> GroupState:
+    """The state of a group. :raises KafkaException: the broker did not give it."""
     try:
-        answer = _answer(future, timeout_s)
+        state = answer.result()
     except KafkaException as error:
         if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
             return GroupState("DEAD", 0, True)
         raise
-    return GroupState(answer.state.name, len(answer.members), answer.is_simple_consumer_group)
+    return GroupState(state.state.name, len(state.members), state.is_simple_consumer_group)
 
 
-def committed_in(future: Future[Any], timeout_s: float) -> dict[TopicPartition, Committed]:
-    """What a group has committed, in the answer to a request.
-
-    :raises KafkaException: the broker does not give it in time.
-    """
-    answer = _answer(future, timeout_s).topic_partitions
-    if refused := next((tp.error for tp in answer if tp.error), None):
+def committed_in(answer: Future[Any]) -> dict[TopicPartition, Committed]:
+    """What a group has committed. :raises KafkaException: the broker did not give it."""
+    topic_partitions = answer.result().topic_partitions
+    if refused := next((tp.error for tp in topic_partitions if tp.error), None):
         raise KafkaException(refused)
     return {
         TopicPartition(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
-        for tp in answer
+        for tp in topic_partitions
         if tp.offset >= 0
     }
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of
 
 _COORDINATOR_S = 60.0
@@ -36,9 +37,11 @@ class GroupAdmin(KafkaAdmin):
         topic_partitions = [KafkaTopicPartition(tp.topic, tp.partition, offset) for tp, offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, topic_partitions)]
 
+        def alter(groups: Collection[str]) -> Mapping[str, Future[Any]]:
+            return dict(self._client.alter_consumer_group_offsets(request, request_timeout=CLIENT_TIMEOUT_S))
+
         def ask() -> None:
-            futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)
-            for partition in futures[group].result().topic_partitions:
+            for partition in self._of_coordinator(alter, group, self._timeout_s).result().topic_partitions:
                 if partition.error is not None:
                     raise KafkaException(partition.error)
 
@@ -67,9 +70,12 @@ class GroupAdmin(KafkaAdmin):
         :raises RetriableError: the group has members, or the broker is unavailable.
         """
 
+        def delete(groups: Collection[str]) -> Mapping[str, Future[Any]]:
+            return dict(self._client.delete_consumer_groups(list(groups), request_timeout=CLIENT_TIMEOUT_S))
+
         def ask() -> None:
             try:
-                self._client.delete_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
+                self._of_coordinator(delete, group, self._timeout_s).result()
             except KafkaException as error:
                 if error_of(error).code() != KafkaError.GROUP_ID_NOT_FOUND:
                     raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -70,10 +69,7 @@ class PollingAdmin(KafkaAdmin):
     def group_states(self, groups: Iterable[str]) -> dict[str, GroupState | ConnectError]:
         """The states of consumer groups, or why they are not known: that of one says nothing about the others."""
 
-        def ask(some: Collection[str]) -> dict[str, Future[Any]]:
-            return dict(self._client.describe_consumer_groups(list(some), request_timeout=CLIENT_TIMEOUT_S))
-
-        states = self._of_each(sorted(set(groups)), ask, state_in, self.group_state)
+        states = self._of_each(sorted(set(groups)), self._request_states, state_in, self.group_state)
         self._groups_with_coordinator |= {group for group, state in states.items() if isinstance(state, GroupState)}
         return states
 
@@ -114,16 +110,15 @@ class PollingAdmin(KafkaAdmin):
         self,
         names: list[str],
         ask: Callable[[Collection[str]], Mapping[str, Future[Any]]],
-        read: Callable[[Future[Any], float], _T],
+        read: Callable[[Future[Any]], _T],
         again: Callable[[str], _T],
     ) -> dict[str, _T | ConnectError]:
         """The answers about each name. :param again: asks for one where the cluster was not ready to answer."""
         answers: dict[str, _T | ConnectError] = {}
         for first in range(0, len(names), _AT_ONCE):
-            deadline = time.monotonic() + self._timeout_s
-            for name, future in ask(names[first : first + _AT_ONCE]).items():
+            for name, answer in self._of_coordinators(ask, names[first : first + _AT_ONCE], self._timeout_s).items():
                 try:
-                    answers[name] = read(future, deadline - time.monotonic())
+                    answers[name] = read(answer)
                 except KafkaException as error:
                     if is_not_yet(error_of(error)):
                         answers[name] = _tried(again, name)
