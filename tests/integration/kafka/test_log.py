@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -22,8 +22,8 @@ MakeLog = Callable[..., CompactedLog]
 
 @pytest.fixture
 def name(topic: Callable[..., str]) -> str:
-    """A compacted topic of two partitions."""
-    return topic(partitions=2, prefix="log", config={"cleanup.policy": "compact"})
+    """A compacted topic of two partitions, from which records may also be deleted."""
+    return topic(partitions=2, prefix="log", config={"cleanup.policy": "compact,delete"})
 
 
 @pytest.fixture
@@ -79,13 +79,7 @@ def write_aborted(bootstrap: str, name: str, count: int, partition: int = 0) -> 
 
 
 def delete_records_before(bootstrap: str, place: TopicPartition) -> None:
-    """Not allowed in a topic that is compacted only."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    resource = ConfigResource(ResourceType.TOPIC, place.topic)
-    resource.add_incremental_config(
-        ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
-    )
-    admin.incremental_alter_configs([resource])[resource].result(30)
     admin.delete_records([place])[place].result(30)
 
 
