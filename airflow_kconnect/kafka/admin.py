@@ -382,7 +382,7 @@ class KafkaAdmin:
         return {group: answers.get(group) or _late() for group in requests}
 
     def _replace_client(self) -> None:
-        """Use another client; the present one ends when nobody can be waiting for its answers any more."""
+        """Use another client; the present one ends later, as other threads may wait for its answers."""
         end = threading.Timer(_REPLACED_CLIENT_S, lambda _: None, [self._client])
         end.daemon = True
         end.start()
