@@ -19,7 +19,7 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from tests.support.pages.browser import SCREENSHOTS
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 # Of all elements at once: WebDriver's own questions about one element take a hundred times as long.
 _IS_VISIBLE = (
     "(e) => e.getClientRects().length > 0 && e.checkVisibility({opacityProperty: true, visibilityProperty: true})"
@@ -32,14 +32,16 @@ def served(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
-    deadline = time.monotonic() + _PATIENCE_S
-    while not server.started:
-        assert time.monotonic() < deadline, "the server does not start"
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://localhost:{port}"
-    server.should_exit = True
-    thread.join()
+    try:
+        deadline = time.monotonic() + _PATIENCE_S
+        while not server.started:
+            assert thread.is_alive() and time.monotonic() < deadline, "the server does not start"
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://localhost:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 class ConnectorsPage:
@@ -77,8 +79,13 @@ class ConnectorsPage:
         return element
 
     def click(self, label: str) -> None:
-        """Press a button."""
-        self.button(label).click()
+        """Press a button; one that the page has just replaced is looked for again."""
+
+        def press() -> bool:
+            self.button(label).click()
+            return True
+
+        self.until(press, f"{label} cannot be pressed")
 
     def field(self, key: str) -> WebElement:
         """The field of a setting."""
