@@ -79,13 +79,12 @@ class ConnectorsPage:
         return element
 
     def click(self, label: str) -> None:
-        """Press a button; one that the page has just replaced is looked for again."""
+        """Press a button."""
+        self._press(lambda: self.button(label))
 
-        def press() -> bool:
-            self.button(label).click()
-            return True
-
-        self.until(press, f"{label} cannot be pressed")
+    def press(self, css: str) -> None:
+        """Press a visible element, once it is there."""
+        self._press(lambda: self.find(css))
 
     def field(self, key: str) -> WebElement:
         """The field of a setting."""
@@ -154,6 +153,15 @@ class ConnectorsPage:
         return [
             f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in violations
         ]
+
+    def _press(self, find: Callable[[], WebElement]) -> None:
+        """One that the page has just replaced is looked for again."""
+
+        def press() -> bool:
+            find().click()
+            return True
+
+        self.until(press, "it cannot be pressed")
 
     def until(self, ask: Callable[[], Any], complaint: str, patience_s: float = _PATIENCE_S) -> Any:
         """The first answer that is true. :raises AssertionError: there is none in time."""
