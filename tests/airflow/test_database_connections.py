@@ -1,4 +1,4 @@
-"""Databases that connectors name by the id of an Airflow connection: SQLite to Kafka to PostgreSQL, in Airflow."""
+"""Databases that connectors name by the id of an Airflow connection: Kafka to PostgreSQL, in Airflow."""
 
 from __future__ import annotations
 
@@ -11,42 +11,30 @@ import pytest
 from tests.support import unique
 from tests.support.airflow.dags import add_dag, report_of
 from tests.support.databases.postgres import PostgresServer
-from tests.support.databases.servers import SqliteDatabase
+from tests.support.kafka import produce
 
 CANARY = "p@ss/w:rd ?#%é'\"-canary"
 
 DAG = """
 from airflow.sdk import DAG
 
-from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
+from airflow_kconnect import KafkaSinkOperator
 
-JSON = {{"value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "true"}}
 with DAG({name!r}):
-    KafkaSourceOperator(
-        task_id="read",
-        connector={{
-            "name": "{name}-source",
-            "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
-            "connection.url": "${{airflow:shop:jdbc_url}}",
-            "mode": "incrementing",
-            "incrementing.column.name": "id",
-            "table.whitelist": "orders",
-            "topic.prefix": "{name}-",
-            **JSON,
-        }},
-    ) >> KafkaSinkOperator(
+    KafkaSinkOperator(
         task_id="write",
         connector={{
             "name": "{name}-sink",
             "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
             "connection.url": "${{airflow:warehouse:jdbc_url}}",
-            "topics": "{name}-orders",
+            "topics": {name!r},
             "table.name.format": "orders",
             "auto.create": "true",
-            **JSON,
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
         }},
     )
 """
+FIELDS = [{"field": "id", "type": "int32"}, {"field": "what", "type": "string"}]
 
 
 def stored_by_airflow() -> str:
@@ -66,21 +54,22 @@ def stored_by_airflow() -> str:
 
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
-def test_tables_are_moved_by_the_ids_of_connections_and_no_password_shows(
+def test_a_table_is_written_by_the_id_of_a_connection_and_no_password_shows(
     airflow_database: Path,
     connections: None,
+    bootstrap: str,
     postgres: PostgresServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    shop, warehouse, name = SqliteDatabase.create(tmp_path), postgres.create_database(), unique("conn")
-    shop.execute("create table orders (id integer primary key, what text)")
-    shop.execute("insert into orders values (1, 'tea'), (2, 'cake')")
+    warehouse, name = postgres.create_database(), unique("conn")
+    schema = {"type": "struct", "fields": FIELDS}
+    rows = [{"id": 1, "what": "tea"}, {"id": 2, "what": "cake"}]
+    produce(bootstrap, name, [json.dumps({"schema": schema, "payload": row}) for row in rows])
     user = name.replace("-", "_")
     quoted = CANARY.replace("'", "''")
     warehouse.execute(f"create role {user} login password '{quoted}'; grant create on schema public to {user}")
-    monkeypatch.setenv("AIRFLOW_CONN_SHOP", json.dumps({"conn_type": "sqlite", "host": shop.name}))
     fields: dict[str, Any] = {"host": "127.0.0.1", "port": warehouse.port, "schema": warehouse.name}
     fields |= {"login": user, "password": CANARY, "extra": {"sslmode": "disable", "application_name": "etl"}}
     monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps({"conn_type": "postgres", **fields}))
@@ -105,11 +94,11 @@ def test_a_wrong_password_is_an_error_without_it(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Here the connection is of a type that has no JDBC URL; the error comes before Spark starts."""
-    monkeypatch.setenv("AIRFLOW_CONN_SHOP", json.dumps({"conn_type": "ftp", "host": "x", "password": CANARY}))
+    monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps({"conn_type": "ftp", "host": "x", "password": CANARY}))
 
     run = add_dag(tmp_path / "dags", DAG.format(name=unique("conn"))).test()
     logged = "".join(capfd.readouterr())
 
     assert run.state == "failed"
-    assert "names the Airflow connection `shop`, which is of type `ftp`, expected one of: postgres" in logged
+    assert "names the Airflow connection `warehouse`, which is of type `ftp`, expected one of: postgres" in logged
     assert "-canary" not in logged

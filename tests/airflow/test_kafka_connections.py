@@ -32,15 +32,23 @@ class Blocked:
 
 sys.meta_path.insert(0, Blocked())
 """
+# In one process: each would import Airflow for seconds.
+_TYPED = """
+import sys
+from airflow.__main__ import main
+
+for words in {}:
+    sys.argv = ["airflow", "connections", *words]
+    main()
+"""
 
 
 def add(conn_id: str, *options: str, blocked: bool) -> str:
-    """`airflow connections add`; returns the type that was stored."""
-    code = (_WITHOUT_PROVIDER if blocked else "") + "import sys\nfrom airflow.__main__ import main\nmain()\n"
-    command = [sys.executable, "-c", code, "connections"]
-    subprocess.run([*command, "add", conn_id, "--conn-type", "kafka", *options], check=True, capture_output=True)
-    shown = subprocess.run([*command, "get", conn_id, "--output", "json"], check=True, capture_output=True, text=True)
-    found = json.loads(shown.stdout[shown.stdout.index("[{") :])
+    """`airflow connections add`, and `get`; returns the type that was stored."""
+    typed = [("add", conn_id, "--conn-type", "kafka", *options), ("get", conn_id, "--output", "json")]
+    code = (_WITHOUT_PROVIDER if blocked else "") + _TYPED.format(typed)
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    found = json.loads(shown[shown.index("[{") :])
     return str(found[0]["conn_type"])
 
 

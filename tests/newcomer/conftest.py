@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.pages.newcomer import install_settings, repository_in, wheel_in
-from tests.support.pages.reader import Readers
+from tests.support.pages.newcomer import repository_in, wheel_in
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,11 +25,3 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as it would be published."""
     folder = tmp_path_factory.mktemp("published")
     return wheel_in(folder, repository_in(folder / "sources"))
-
-
-@pytest.fixture(scope="module")
-def readers(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Readers]:
-    """The readers of the pages."""
-    found = Readers(install_settings(wheel), tmp_path_factory.mktemp("readers"))
-    yield found
-    found.leave()

@@ -33,7 +33,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, st
         "GIT_CONFIG_VALUE_0": CLONE_URL,
         **make_settings(),
     }
-    reader = Reader(README, folder / "reader", environment)
+    reader = Reader([README], folder / "reader", environment)
     reader.type(CLONE.text)
     yield reader, reader.printed
     shutil.rmtree(folder, ignore_errors=True)

@@ -79,6 +79,22 @@ def _connector(folder: Path) -> str:
     return name
 
 
+def _preview(
+    site: Path, folder: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Transform a record, by Spark."""
+    _connector(folder)
+    (folder / "records.jsonl").write_text('{"topic": "t", "value": "1"}\n')
+    words = ("preview", "--config", "connector.json", "--input", "records.jsonl")
+    return _kconnect(*words, site=site, folder=folder, environment=environment)
+
+
+def _value(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(json.loads(done.stdout)["value"])
+
+
+@pytest.mark.exhaustive  # what the next two begin with
 def test_the_client_has_overwritten_files(overwritten: Path) -> None:
     assert version("pyspark-client") in (overwritten / "pyspark" / "version.py").read_text()
     assert list(overwritten.glob("pyspark/jars/spark-core_*"))
@@ -99,42 +115,19 @@ def test_a_connector_runs_after_the_client_was_installed_last(
 
 @pytest.mark.exhaustive  # like the connector above
 def test_a_preview_works_after_the_client_was_installed_last(overwritten: Path, tmp_path: Path) -> None:
-    _connector(tmp_path)
-    (tmp_path / "records.jsonl").write_text('{"topic": "t", "value": "1"}\n')
-
-    done = _kconnect(
-        "preview", "--config", "connector.json", "--input", "records.jsonl", site=overwritten, folder=tmp_path
-    )
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout)["value"] == '{"line":1}'
+    assert _value(_preview(overwritten, tmp_path)) == '{"line":1}'
 
 
-def test_spark_is_installed_into_the_cache_and_found_there(
-    client: Path, tmp_path: Path, worker_file: Path, bootstrap: str
-) -> None:
-    topic = _connector(tmp_path)
+def test_spark_is_installed_into_the_cache_and_found_there(client: Path, tmp_path: Path) -> None:
     environment = {"KCONNECT_CACHE": str(tmp_path / "cache")}
-
     installed = _kconnect("spark", "install", site=client, folder=tmp_path, environment=environment)
-    done = _kconnect(
-        "run", "connector.json", "--worker", str(worker_file), site=client, folder=tmp_path, environment=environment
-    )
-
     assert installed.returncode == 0, installed.stdout + installed.stderr
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(read_all(bootstrap, topic)) == 2
+    assert _value(_preview(client, tmp_path, environment)) == '{"line":1}'
     shutil.rmtree(tmp_path / "cache")
 
 
-def test_without_spark_the_error_says_how_to_install_it(client: Path, tmp_path: Path, worker_file: Path) -> None:
-    _connector(tmp_path)
-    environment = {"KCONNECT_CACHE": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"}
-
-    done = _kconnect(
-        "run", "connector.json", "--worker", str(worker_file), site=client, folder=tmp_path, environment=environment
-    )
-
+def test_without_spark_the_error_says_how_to_install_it(client: Path, tmp_path: Path) -> None:
+    done = _preview(client, tmp_path, {"KCONNECT_CACHE": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"})
     assert done.returncode == 1
-    assert "pip install 'airflow-kconnect[spark]'" in done.stdout
-    assert "kconnect spark install" in done.stdout
+    assert "pip install 'airflow-kconnect[spark]'" in done.stdout + done.stderr
+    assert "kconnect spark install" in done.stdout + done.stderr

@@ -17,6 +17,6 @@ GUIDE = REPOSITORY / "docs" / "guides" / "lake-tables.md"
 def test_the_demo_ends_well(wheel: Path, tmp_path: Path) -> None:
     (block,) = [block for block in blocks(GUIDE) if "kconnect demo --lake" in block.text]
     # pip has to choose the PySpark.
-    reader = Reader(GUIDE, tmp_path, install_settings(wheel, but="pyspark=="))
+    reader = Reader([GUIDE], tmp_path, install_settings(wheel, but="pyspark=="))
     reader.type(block.text)
     assert "none that was cancelled. Spark and DuckDB agree." in " ".join(reader.printed.split())

@@ -44,6 +44,7 @@ class Spark:
         ports = {"SPARK_MASTER_PORT": self._rpc, "SPARK_MASTER_WEBUI_PORT": self._ports["spark-master"]}
         ports |= {"SPARK_WORKER_WEBUI_PORT": self._ports["spark-worker"]}
         environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")}
+        ports["SPARK_DAEMON_JAVA_OPTS"] = os.environ["SPARK_SUBMIT_OPTS"]  # as of all small jobs here
         assert "SPARK_WORKER_DIR" in image_environment()
         with self._log.open("ab") as log:
             process = subprocess.Popen(
@@ -72,7 +73,7 @@ class Spark:
         deadline_s = time.monotonic() + timeout_s
         while not self.is_healthy(service):
             assert time.monotonic() < deadline_s, self._log.read_text(errors="replace")
-            time.sleep(0.2)
+            time.sleep(0.5)
 
     def stop(self) -> None:
         """End both."""

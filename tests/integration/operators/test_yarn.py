@@ -14,6 +14,7 @@ from airflow.providers.common.compat.sdk import TaskDeferred
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.triggers.spark_job import YarnApplicationTrigger
 from tests.support.airflow.operator_runs import context
+from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.connectors.group_tasks import Store
 from tests.support.kafka import read_values
 from tests.support.spark.service_tasks import Lines, task_of
@@ -63,11 +64,11 @@ Source = Callable[..., KafkaSourceOperator]
 
 
 def _waited_for(
-    operator: KafkaSourceOperator, meanwhile: Callable[[], None] = lambda: None
+    operator: KafkaSourceOperator, store: Store | None = None, meanwhile: Callable[[], None] = lambda: None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a triggerer makes of a deferred task: the event of its trigger, and what its next worker is given."""
     with pytest.raises(TaskDeferred) as deferred:
-        operator.execute(context() | {"task_state_store": Store()})
+        operator.execute(context() | {"task_state_store": store or Store()})
     meanwhile()
     _, facts = deferred.value.trigger.serialize()
     event = asyncio.run(YarnApplicationTrigger(**facts).wait())
@@ -106,10 +107,12 @@ class TestClusterMode:
         assert source(config).execute_complete(context(), event, **kwargs) is None
         assert read_values(bootstrap, config["topic"]) == [b"a", b"b"]
 
-    def test_a_killed_task_ends_its_application(
-        self, connect: Connect, source: Source, config: dict[str, Any], yarn: YarnCluster, tmp_path: Path
-    ) -> None:
-        connect(**{"deploy-mode": "cluster", "staging": str(tmp_path / "staging")})
-        operator = source(config, deferrable=True)
-        event, _ = _waited_for(operator, meanwhile=operator.on_kill)
-        assert event["status"] == "killed"
+
+@needs_airflow_3_3
+def test_a_retry_finds_its_application_and_a_kill_ends_it(
+    connect: Connect, source: Source, config: dict[str, Any], yarn: YarnCluster
+) -> None:
+    connect(**{"deploy-mode": "cluster"})
+    operator, application = source(config, deferrable=True), yarn.start("sleep 600")
+    event, _ = _waited_for(operator, Store({"spark_job_id:0": application}), meanwhile=operator.on_kill)
+    assert (event["job_id"], event["status"]) == (application, "killed")

@@ -10,17 +10,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-import pytest
 
 from airflow_kconnect.local.broker import DEFAULT_PORT
 from airflow_kconnect.local.ports import free_port, is_taken
 from airflow_kconnect.machine.process_tree import kill_tree
 from tests.support.pages.markdown import Block
-from tests.support.pages.page_steps import QUICKSTART, README
 
 # All that the reader's shell inherits from this process: nothing of Airflow, Python or this project. Java's options are
 # those of all tests: a page has a dozen small jobs, for which its optimising compiler does not pay off.
@@ -36,21 +33,20 @@ class Reader:
     Commands run as on the page, except for what the machine already has: other ports if Kafka's or Airflow's are in
     use, another folder if one of those in /tmp exists.
 
-    :param page: the page.
+    :param pages: the pages, in reading order.
     :param folder: gets the home, the working folder and the state of the shell.
     :param environment: variables of the shell, besides those that every machine has.
     """
 
-    def __init__(self, page: Path, folder: Path, environment: Mapping[str, str]) -> None:
-        self.home, self._state = folder / "home", folder / "state"
-        work = folder / "work"
-        for made in (self.home, self._state, work):
+    def __init__(self, pages: Sequence[Path], folder: Path, environment: Mapping[str, str]) -> None:
+        self.home, self.work, self._state = folder / "home", folder / "work", folder / "state"
+        for made in (self.home, self.work, self._state):
             made.mkdir(parents=True)
-        (self._state / "folder").write_text(f"{work}\n")
+        (self._state / "folder").write_text(f"{self.work}\n")
         (self._state / "variables").touch()
         self.airflow_url, other_url = _airflow_url()
         self._environment = {**_inherited(), "HOME": str(self.home), **other_url, **environment}
-        folders = set(re.findall(r"/tmp/[\w-]+", page.read_text(encoding="utf-8")))
+        folders = {name for page in pages for name in re.findall(r"/tmp/[\w-]+", page.read_text(encoding="utf-8"))}
         self._instead = {**_other_port(), **{name: _same_length(name) for name in folders if Path(name).exists()}}
         self._folders = [Path(self._here(name)) for name in folders]
         self.printed = ""
@@ -107,7 +103,7 @@ class Reader:
         assert there, f"The page shows\n\n{shown}\nbut the command has printed\n\n{self.printed}"
 
     def leave(self) -> None:
-        """Stop the broker, and remove what the page has put into /tmp."""
+        """Stop the broker, and remove what the pages have put into /tmp."""
         with suppress(AssertionError):
             self.type("kconnect broker stop")
         for folder in self._folders:
@@ -178,45 +174,3 @@ def _pattern(shown: str) -> str:
     if shown.strip() == "...":
         return r"(?:.*\n)*?"
     return "^" + ".*".join(re.escape(part) for part in _comparable(shown).split("...")) + r"\n"
-
-
-class Readers:
-    """A reader for each page, in reading order.
-
-    README leaves the virtual environment to its reader: it is the one created by the quickstart's reader, with the same
-    download cache.
-
-    :param settings: of pip. :param folder: an empty one.
-    """
-
-    def __init__(self, settings: Mapping[str, str], folder: Path) -> None:
-        self._folder, self.venv = folder, folder / QUICKSTART.stem / "work" / "venv"
-        self._settings = {**settings, "KCONNECT_CACHE": str(folder / "cache")}
-        self._readers: dict[Path, Reader] = {}
-        self._stuck: set[Path] = set()
-
-    def of(self, page: Path) -> Reader:
-        """The reader of a page; skips the test if an earlier step has failed."""
-        if page in self._stuck:
-            pytest.skip("an earlier step of the page has failed")
-        if page not in self._readers:
-            reader = Reader(page, self._folder / page.stem, self._settings)
-            if page == README:
-                reader.type(f". '{self.venv}/bin/activate'")
-            self._readers[page] = reader
-        return self._readers[page]
-
-    @contextmanager
-    def step(self, page: Path) -> Iterator[Reader]:
-        """The reader of a page for a step on which the next ones depend."""
-        try:
-            yield self.of(page)
-        except BaseException:
-            self._stuck.add(page)
-            raise
-
-    def leave(self) -> None:
-        """End and remove everything: a virtual environment takes 1 GB."""
-        for reader in self._readers.values():
-            reader.leave()
-        shutil.rmtree(self._folder, ignore_errors=True)

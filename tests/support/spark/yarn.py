@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
 from typing import Any
+
+import requests
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
 from airflow_kconnect.machine.java import find_java
@@ -91,14 +91,14 @@ class YarnCluster:
             "spark.executor.instances": "1",
         }
 
-    def applications(self) -> list[dict[str, Any]]:
-        """What the ResourceManager says about its applications."""
-        return list((self._ask("apps")["apps"] or {}).get("app", ()))
-
-    def output(self, application: str) -> str:
-        """What the containers of an application have written."""
-        files = sorted((self._folder / "containers" / application).rglob("std*"))
-        return "".join(file.read_text(errors="replace") for file in files)
+    def start(self, command: str) -> str:
+        """Start an application that is a command of a shell; returns its id."""
+        application = str(self._ask("apps/new-application", {})["application-id"])
+        container = {"commands": {"command": command}}
+        size = {"memory": 128, "vCores": 1}
+        named = {"application-id": application, "application-name": command, "application-type": "SPARK"}
+        self._ask("apps", {**named, "am-container-spec": container, "max-app-attempts": 1, "resource": size})
+        return application
 
     def remove(self) -> None:
         """End it, and its containers."""
@@ -119,6 +119,9 @@ class YarnCluster:
         if not self._ask("metrics")["clusterMetrics"]["activeNodes"]:
             raise RuntimeError("no node has registered yet")
 
-    def _ask(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}/ws/v1/cluster/{path}", timeout=10) as answer:
-            return json.load(answer)
+    def _ask(self, path: str, body: Any = None) -> Any:
+        response = requests.request(
+            "GET" if body is None else "POST", f"{self.url}/ws/v1/cluster/{path}", json=body, timeout=10
+        )
+        response.raise_for_status()
+        return response.json() if response.content else None

@@ -40,7 +40,7 @@ def page(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def reader(page: Path, tmp_path: Path) -> Reader:
-    return Reader(page, tmp_path / "reader", {"GIVEN": "yes"})
+    return Reader([page], tmp_path / "reader", {"GIVEN": "yes"})
 
 
 class TestBlocks:
@@ -122,7 +122,7 @@ class TestWhatTheMachineHasAlready:
         theirs.mkdir()
         try:
             page.write_text(f"{PAGE}\n{theirs}/file")
-            reader = Reader(page, tmp_path / "reader", {})
+            reader = Reader([page], tmp_path / "reader", {})
             reader.type(f"mkdir -p {theirs}\necho text > {theirs}/file\ncat {theirs}/file")
             assert (reader.printed, list(theirs.iterdir())) == ("text\n", [])
             reader.leave()
@@ -135,7 +135,7 @@ class TestWhatTheMachineHasAlready:
         with socket.create_server((LOOPBACK, 0)) as server:
             port = server.getsockname()[1]
             monkeypatch.setattr(reader_module, "DEFAULT_PORT", port)
-            reader = Reader(page, tmp_path / "reader", {})
+            reader = Reader([page], tmp_path / "reader", {})
             reader.type(f"echo --conn-host {LOOPBACK}:{port}")
         assert str(port) not in reader.printed
 
