@@ -26,9 +26,8 @@ def test_a_bad_record_is_a_row_that_says_why_and_what_it_was_once_if_the_run_is_
     tables.add(topic, "{again", headers=[("from", b"x")])
     routed = {"table.route.field": "kind", "table.name.format": f"{tables.namespace}.${{route}}"}
     config = tables.config(topic, **KEYS, **routed)
-    with ending_at("after-visible"):
-        run_here(config)
-    assert run_here(config).records["dead_lettered"] == 4
+    report = run_here(config)
+    assert (report.records["written"], report.records["dead_lettered"]) == (1, 4)
     columns = "offset", "partition", "topic", "value", "stage", "headers"
     assert tables.rows("t__dlq", *columns) == [(2, 0, topic, bytearray(unfitting.encode()), "TASK_PUT", None)]
     assert "`note`" in tables.rows("t__dlq", "message")[0].message
@@ -37,7 +36,11 @@ def test_a_bad_record_is_a_row_that_says_why_and_what_it_was_once_if_the_run_is_
         (3, 0, topic, bytearray(nowhere.encode()), "TASK_PUT", None),
         (4, 0, topic, bytearray(b"{again"), "VALUE_CONVERTER", [("from", bytearray(b"x"))]),
     ]
-    assert tables.rows("t", "id") == [(1,)]
+    tables.add(topic, record(id=5, kind="t"), "{once")
+    with ending_at("after-visible"):
+        run_here(config)
+    run_here(config)
+    assert (tables.rows("t", "id"), len(tables.rows(f"{topic}__dlq"))) == ([(1,), (5,)], 4)
 
 
 @pytest.mark.exhaustive
