@@ -153,7 +153,7 @@ def eventually(ask: Callable[[], T], wanted: T) -> T:
 
     A broker says that a transaction is committed a moment before readers see it.
     """
-    deadline = time.monotonic() + 5 * MARKERS_S
+    deadline = time.monotonic() + 10 * MARKERS_S
     while (answer := ask()) != wanted and time.monotonic() < deadline:
         time.sleep(0.05)
     return answer

@@ -96,7 +96,7 @@ def _forgotten(runner: JobRunner) -> None:
     (job_id,) = runner.runs
     process = runner.runs[job_id].process
     assert process is not None
-    process.wait(120)
+    process.wait(240)
     runner.runs.pop(job_id).objects.put_back()
 
 

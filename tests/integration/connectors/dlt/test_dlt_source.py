@@ -149,7 +149,7 @@ def test_killed_runs_lose_and_double_nothing(point: str, runs: OriginRuns) -> No
 def test_pages_that_are_committed_are_not_read_again_after_a_kill(runs: OriginRuns, api: PagedApi) -> None:
     api.count, api.pause_s, api.held_from = 100, 0.3, 70
     job = runs.start()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 150
     while not runs.ids() and time.monotonic() < deadline:
         time.sleep(0.2)
     job.kill()

@@ -16,7 +16,7 @@ import pytest
 from tests.support import kill_points
 from tests.support.connectors.runs import Runs
 from tests.support.connectors.taps import Tap
-from tests.support.spark.jobs import command_of
+from tests.support.spark.jobs import command_of, kill_all
 
 
 class TapRuns(Runs):
@@ -68,10 +68,8 @@ def test_a_killed_run_leaves_neither_the_tap_nor_its_files(runs: TapRuns) -> Non
     while not seen.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     taps = [each for each in job.tree() if str(runs.tap.command) in command_of(each)]
-    for each in job.tree():
-        if each not in taps:
-            each.kill()
-    gone, alive = psutil.wait_procs(taps, 10)
+    kill_all([each for each in job.tree() if each not in taps])
+    gone, alive = psutil.wait_procs(taps, 60)
     job.close()
     assert (len(gone), alive) == (2, [])
     assert not Path(runs.tap.seen()["cwd"]).exists()
