@@ -70,8 +70,7 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 LAKES_PYSPARK := 4.1.4
 LAKES := .pyspark-lakes
 LAKE_TESTS := tests/integration/connectors/table tests/integration/runtime/sink/planned \
-  tests/integration/runtime/group/test_table_sinks.py \
-  tests/integration/converters/test_converters_golden.py tests/integration/converters/test_json_numbers.py \
+  tests/integration/runtime/group/test_table_sinks.py tests/integration/converters/test_json_numbers.py \
   tests/integration/spark/test_guide.py
 # What `make test` has run with the other PySpark, and needs no lake: to run it with this one, too, `make lakes TRIED=`.
 TRIED := $(addprefix --ignore=tests/integration/connectors/table/, \

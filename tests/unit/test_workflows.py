@@ -48,7 +48,7 @@ def test_tests_run_on_each_python_that_the_package_names() -> None:
 
 def test_comparisons_run_on_each_spark_that_the_page_names() -> None:
     (row,) = re.findall(r"^\| Spark \|.*$", (REPOSITORY / "docs" / "install.md").read_text(), re.MULTILINE)
-    (compared,) = re.findall(r"; (\S+) and (\S+) with comparisons with Kafka Connect", row)
+    (compared,) = re.findall(r"; (\S+), (\S+) and (\S+) with comparisons with Kafka Connect", row)
     assert WORKFLOWS["checks"]["jobs"]["spark"]["strategy"]["matrix"]["spark"] == list(compared)
 
 

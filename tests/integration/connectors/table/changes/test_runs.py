@@ -147,8 +147,10 @@ def test_a_merge_is_repeated_or_not_but_never_half(point: str, table_format: str
     with ending_at(point):
         run_here(changed.config)
     changed.change(30)
-    run_here(changed.config)
+    report = run_here(changed.config)
     assert changed.found() == changed.model.expected
+    if point == "after-visible":
+        assert report.notes["completed_plans"] == 1
 
 
 def test_records_that_are_no_changes_are_only_counted(path: Paths, run_here: Run, bootstrap: str) -> None:

@@ -13,9 +13,10 @@ from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connectors.table.formats.delta.table import DeltaTable
 from airflow_kconnect.connectors.table.settings import Routing, TableSettings
 from tests.integration.runtime.conftest import run_here
+from tests.integration.runtime.sink.planned.conftest import tables
 from tests.support import unique
 
-__all__ = ["run_here"]
+__all__ = ["run_here", "tables"]
 
 MakeTable = Callable[..., DeltaTable]
 SETTINGS = TableSettings("shop", "delta", None, Routing())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -105,7 +104,9 @@ def test_of_two_runs_that_write_a_plan_at_once_one_is_refused(table: DeltaTable,
     assert ids(table) == [1, 2]
 
 
-def test_a_restored_table_has_only_the_plans_before(table: DeltaTable) -> None:
+def test_a_table_that_was_restored_replaced_or_created_again_has_only_the_plans_since(open_table: MakeTable) -> None:
+    table = open_table(f"default.{unique('t').replace('-', '_')}")
+    table.create(TableDefinition(COLUMNS))
     table.append(plan(1), rows(table, 1))
     table.append(plan(2), rows(table, 2))
     table.spark.sql(f"RESTORE TABLE {table.name} TO VERSION AS OF 1")
@@ -114,6 +115,15 @@ def test_a_restored_table_has_only_the_plans_before(table: DeltaTable) -> None:
         table.has(plan(2))
     table.append(plan(3), rows(table, 3))
     assert (ids(table), table.last_plan(OURS)) == ([1, 3], 3)
+    table.spark.sql(f"CREATE OR REPLACE TABLE {table.name} (id BIGINT) USING delta")
+    assert table.last_plan(OURS) is None
+    with pytest.raises(DataError, match="restored or replaced"):
+        table.has(plan(3))
+    table.spark.sql(f"DROP TABLE {table.name}")
+    assert (table.columns(), table.last_plan(OURS)) == (None, None)
+    again = open_table(table.name)
+    again.create(TableDefinition(COLUMNS))
+    assert (again.last_plan(OURS), again.has(plan(3))) == (None, False)
 
 
 @pytest.mark.exhaustive  # by its version in the test before
@@ -123,26 +133,6 @@ def test_a_table_that_was_restored_by_time_has_only_the_plans_before(table: Delt
     table.append(plan(2), rows(table, 2))
     table.spark.sql(f"RESTORE TABLE {table.name} TO TIMESTAMP AS OF '{time}'")
     assert (ids(table), table.last_plan(OURS)) == ([1], 1)
-
-
-def test_a_table_that_was_replaced_has_no_plans(open_table: MakeTable) -> None:
-    table = open_table(f"default.{unique('t').replace('-', '_')}")
-    table.create(TableDefinition(COLUMNS))
-    table.append(plan(1), rows(table, 1))
-    table.spark.sql(f"CREATE OR REPLACE TABLE {table.name} (id BIGINT) USING delta")
-    assert table.last_plan(OURS) is None
-    with pytest.raises(DataError, match="restored or replaced"):
-        table.has(plan(1))
-
-
-def test_a_table_that_was_created_again_has_no_plans(table: DeltaTable, open_table: MakeTable) -> None:
-    table.append(plan(1), rows(table, 1))
-    shutil.rmtree(folder(table))
-    table._java.org.apache.spark.sql.delta.DeltaLog.clearCache()
-    assert (table.columns(), table.last_plan(OURS)) == (None, None)
-    again = open_table(table.name)
-    again.create(TableDefinition(COLUMNS))
-    assert (again.last_plan(OURS), again.has(plan(1))) == (None, False)
 
 
 def test_a_table_in_the_catalog_is_created_with_its_namespace_and_has_a_file_per_partition_and_plan(
@@ -173,8 +163,6 @@ def test_a_table_in_the_catalog_is_created_with_its_namespace_and_has_a_file_per
     table.append(plan(1), table.spark.range(200).repartition(4).selectExpr(*of_days))
     assert table.publish(plan(1))["files"] == 5  # one for each partition
     assert table.last_plan(OURS) == 1
-    table.spark.sql(f"DROP TABLE {table.name}")
-    assert table.last_plan(OURS) is None
 
 
 def test_a_table_can_be_clustered_and_one_that_must_not_widen_is_left_alone(open_table: MakeTable, path: str) -> None:
@@ -249,16 +237,15 @@ def keyed(table: DeltaTable, *changes: tuple[int, str | None]) -> DataFrame:
 
 def test_a_merge_updates_inserts_and_deletes_once(table: DeltaTable, open_table: MakeTable) -> None:
     table.merge(plan(1), keyed(table, (9, None)), ("id",), "gone")
-    table.merge(plan(2), rows(table), ("id",), None)
-    assert table.last_plan(OURS) == 2  # what changes nothing is in the table too
-    table.append(plan(3), rows(table, 1, 2, 3))
+    assert table.last_plan(OURS) == 1  # what changes nothing is in the table too
+    table.merge(plan(2), rows(table, 1, 2, 3), ("id",), None)
     changes = keyed(table, (2, "new"), (3, None), (4, "four"), (5, None))
-    table.merge(plan(4), changes, ("id",), "gone")
+    table.merge(plan(3), changes, ("id",), "gone")
     other = open_table(table.name)
     with pytest.raises(RetriableError, match="another run"):
-        other.merge(plan(4), keyed(other, (9, "nine")), ("id",), "gone")
+        other.merge(plan(3), keyed(other, (9, "nine")), ("id",), "gone")
     assert sorted(map(tuple, table.spark.table(table.name).collect())) == [(1, "name 1"), (2, "new"), (4, "four")]
-    assert table.publish(plan(4))["files"] >= 1
+    assert table.publish(plan(3))["files"] >= 1
     assert not [row for row in table.spark.sql("SHOW TABLES").collect() if "kconnect" in row.tableName]
 
 
@@ -283,6 +270,7 @@ def merge_around(table: DeltaTable, number: int, write: Callable[[], object]) ->
         merging.result(120)
 
 
+@pytest.mark.exhaustive  # it is repeated in the next test, too
 def test_a_merge_is_repeated_if_another_writer_was_faster(table: DeltaTable, open_table: MakeTable) -> None:
     table.append(plan(1), rows(table, 1, 2))
     other = open_table(table.name)

@@ -34,13 +34,17 @@ def files(table: IcebergTable) -> list[int]:
 # With a file open for each of them, a thousand need more than the gigabyte that the session has.
 @pytest.mark.parametrize("paths", [30, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_each_partition_path_has_one_file_whatever_task_has_read_its_rows(make_table: MakeTable, paths: int) -> None:
-    table = make_table("id long, path int", partition_by=("path",))
+    """A merge has one, too."""
+    table = make_table("id long, path int, n int", partition_by=("path",), keys=("id", "path"))
     rows = table.spark.range(4 * paths, numPartitions=4).withColumn("path", (F.col("id") % paths).cast("int"))
-    table.append(plan(1), rows)
+    table.append(plan(1), rows.withColumn("n", F.lit(0)))
     facts = table.publish(plan(1))
     assert facts["files"] == paths and facts["records"] == 4 * paths
     assert files(table) == [1] * paths
     assert len(facts["partitions"]) == 20 and set(facts["partitions"]) <= {f"path={n}" for n in range(paths)}
+    table.merge(plan(2), rows.withColumn("n", F.lit(1)), ["id", "path"], None)
+    assert table.publish(plan(2))["files"] == paths
+    assert table.spark.table(table.name).where("n = 1").count() == 4 * paths
 
 
 def test_rows_are_sorted_by_partition_so_that_one_file_is_open_at_a_time(make_table: MakeTable) -> None:
@@ -64,17 +68,6 @@ def test_tables_of_others_get_sorted_rows_too(make_table: MakeTable) -> None:
     table.merge(plan(2), rows.where("path = 3"), ["id"], None)
     assert table.publish(plan(2))["partitions"] == ["path=3"]
     assert metadata(table).properties().get("write.spark.fanout.enabled") == "false"
-
-
-def test_the_files_of_a_merge_are_clustered_too(make_table: MakeTable) -> None:
-    table = make_table("id long, path int, n int", partition_by=("path",), keys=("id", "path"))
-    rows = table.spark.range(200, numPartitions=4).withColumn("path", (F.col("id") % 20).cast("int"))
-    table.append(plan(1), rows.withColumn("n", F.lit(0)))
-    table.publish(plan(1))
-    table.merge(plan(2), rows.withColumn("n", F.lit(1)), ["id", "path"], None)
-    facts = table.publish(plan(2))
-    assert facts["files"] == 20
-    assert table.spark.table(table.name).where("n = 1").count() == 200
 
 
 def test_a_file_ends_at_its_target_size(make_table: MakeTable) -> None:

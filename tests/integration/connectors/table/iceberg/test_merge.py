@@ -19,7 +19,10 @@ def load(table: IcebergTable) -> None:
     append(table, 1, *((n, "old") for n in range(10)))
 
 
-@pytest.mark.parametrize("version, of_deletions", [("2", "added-position-deletes"), ("3", "added-dvs")])
+@pytest.mark.parametrize(
+    "version, of_deletions",
+    [("2", "added-position-deletes"), pytest.param("3", "added-dvs", marks=pytest.mark.exhaustive)],
+)
 def test_rows_are_replaced_and_deleted_by_deletion_vectors_or_position_deletes(
     make_table: MakeTable, version: str, of_deletions: str
 ) -> None:
@@ -33,14 +36,6 @@ def test_rows_are_replaced_and_deleted_by_deletion_vectors_or_position_deletes(
     assert facts["records"] == 2 and facts["snapshots"] == 1
 
 
-def test_copy_on_write_is_a_property_of_the_table(make_table: MakeTable) -> None:
-    table = make_table(keys=("id",), properties={"write.merge.mode": "copy-on-write"})
-    load(table)
-    merge(table, 2, (1, "new", False), (2, None, True), (77, "inserted", False))
-    assert len(found(table)) == 10 and (1, "new") in found(table)
-    assert "added-delete-files" not in summary(table) and int(summary(table)["deleted-data-files"]) > 0
-
-
 def test_the_first_load_looks_for_no_keys(keyed: IcebergTable) -> None:
     merge(keyed, 1, (1, "a", False), (2, None, True), (3, "c", None))
     assert found(keyed) == [(1, "a"), (3, "c")]
@@ -48,12 +43,15 @@ def test_the_first_load_looks_for_no_keys(keyed: IcebergTable) -> None:
 
 
 def test_a_merge_that_deletes_nothing_and_one_that_changes_nothing(keyed: IcebergTable) -> None:
+    """A key that the table does not have is an error of the configuration."""
     load(keyed)
     keyed.merge(plan(2), rows(keyed, [(1, "new")]), ["id"], None)
     keyed.publish(plan(2))
     assert (1, "new") in found(keyed) and len(found(keyed)) == 10
     assert merge(keyed, 3)["records"] == 0
     assert keyed.has(plan(3))
+    with pytest.raises(ConfigError, match="has no column nothing"):
+        keyed.merge(plan(4), changes(keyed, (1, "a", False)), ["nothing"], "gone")
 
 
 def test_a_merge_of_a_table_that_others_have_made(make_table: MakeTable) -> None:
@@ -75,13 +73,8 @@ def test_keys_of_several_columns_and_columns_in_another_order(make_table: MakeTa
     assert found(table) == [("eu", 1, "n"), ("us", 1, "changed")]
 
 
-def test_a_key_that_the_table_does_not_have_is_an_error_of_the_configuration(keyed: IcebergTable) -> None:
-    load(keyed)
-    with pytest.raises(ConfigError, match="has no column nothing"):
-        keyed.merge(plan(2), changes(keyed, (1, "a", False)), ["nothing"], "gone")
-
-
 def test_the_records_of_a_copy_on_write_merge_are_read_once(make_table: MakeTable) -> None:
+    """It is a property of the table."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
@@ -94,9 +87,10 @@ def test_the_records_of_a_copy_on_write_merge_are_read_once(make_table: MakeTabl
         read.add(1)
         return row
 
-    source = changes(table, (1, "new", False), (2, None, True)).rdd.map(counting)
+    source = changes(table, (1, "new", False), (2, None, True), (77, "inserted", False)).rdd.map(counting)
     counted = source.toDF("id long, name string, gone boolean").observe(observation, F.count("*").alias("n"))
     table.merge(plan(2), counted, ["id"], "gone")
     table.publish(plan(2))
-    assert observation.get["n"] == 2 and read.value == 2
-    assert len(found(table)) == 9
+    assert observation.get["n"] == 3 and read.value == 3
+    assert len(found(table)) == 10 and (1, "new") in found(table)
+    assert "added-delete-files" not in summary(table) and int(summary(table)["deleted-data-files"]) > 0

@@ -1,4 +1,7 @@
-"""A table that many write at once, and a catalog that fails while a run publishes: every row is there once."""
+"""A table that many write at once, and a catalog that fails while a run publishes: every row is there once.
+
+Two that publish at once, and a catalog whose answer is lost, are in `test_publication` and `test_catalogs`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,13 @@ from airflow_kconnect.connectors.table.formats.iceberg.table import IcebergTable
 from airflow_kconnect.runtime.sink import planned
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.conftest import run_here as run_here
+from tests.integration.runtime.sink.planned.conftest import Lake
 from tests.integration.runtime.sink.planned.test_interrupted_plans import LakeTable
 from tests.support import unique
 from tests.support.spark.iceberg import append, changes, found, plan, rows, twin
 from tests.support.spark.rest_catalog import RestCatalog
+
+pytestmark = pytest.mark.exhaustive
 
 PUBLISHERS = 10
 
@@ -52,7 +58,6 @@ def test_each_of_ten_connectors_that_append_at_once_is_in_the_table_once_or_not_
     assert found(table) == [(n, "a") for n in range(PUBLISHERS)]
 
 
-@pytest.mark.exhaustive
 def test_ten_connectors_that_merge_at_once_lose_no_row(keyed: IcebergTable) -> None:
     append(keyed, 1, (100, "before"))
 
@@ -73,19 +78,20 @@ def rest(spark: SparkSession, lake: str, tmp_path: Path) -> Iterator[RestCatalog
     server.stop()
 
 
-@pytest.mark.parametrize("loses_answers", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("loses_answers", [True, False])
 def test_a_catalog_that_fails_while_a_run_publishes_leaves_every_record_once(
     spark: SparkSession,
     bootstrap: str,
+    lake: str,
     rest: RestCatalog,
     run_here: Run,
     loses_answers: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     catalog = unique("rested").replace("-", "_")  # the session of the tests keeps it
-    target = LakeTable(spark, bootstrap, catalog)
+    target = LakeTable(Lake(spark, bootstrap, lake))
     conf: dict[str, Any] = {f"table.catalog.{key}": value for key, value in rest.conf.items() if key}
-    config = {**target.config(), "table.name.format": target.table.partition(".")[2], "table.catalog": catalog, **conf}
+    config = {**target.config(), "table.name.format": "db.numbers", "table.catalog": catalog, **conf}
 
     def fail(name: str) -> None:
         if name == "before-visible":
@@ -105,4 +111,4 @@ def test_a_catalog_that_fails_while_a_run_publishes_leaves_every_record_once(
     session = spark.newSession()
     for key, value in rest.conf.items():
         session.conf.set(".".join(filter(None, ("spark.sql.catalog", catalog, key))), value)
-    assert sorted(row.n for row in session.table(target.table).collect()) == list(range(60))
+    assert sorted(row.n for row in session.table(f"{catalog}.db.numbers").collect()) == list(range(60))

@@ -97,6 +97,7 @@ def test_each_run_reads_what_has_changed_and_a_deleted_row_is_a_tombstone(
     assert source.run(**{"pk.fields": "id"}).records["written"] == 2
 
 
+@_of_any_format
 def test_of_a_table_without_keys_new_rows_are_read_and_deleted_ones_or_another_mode_end_the_run(source: Source) -> None:
     source.sql("INSERT INTO {t} VALUES (1, 'a')")
     source.run()

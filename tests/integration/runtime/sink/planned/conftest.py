@@ -35,8 +35,9 @@ class Lake:
         produce(self.bootstrap, name, values)
         return name
 
-    def add(self, topic: str, *values: str | None, headers: list[tuple[str, bytes | None]] | None = None) -> None:
-        produce(self.bootstrap, topic, values, headers=headers)
+    def add(self, topic: str, *values: str | None, **more: Any) -> None:
+        """:param more: see `tests.support.kafka.produce`."""
+        produce(self.bootstrap, topic, values, **more)
 
     def config(self, *topics: str, **more: str) -> dict[str, str]:
         return {

@@ -16,20 +16,31 @@ from tests.integration.runtime.sink.planned.test_interrupted_plans import ending
 KEYS = {"errors.tolerance": "all", "errors.deadletterqueue.table.enable": "true"}
 
 
-def test_a_bad_record_is_a_row_that_says_why_and_what_it_was(run_here: Run, tables: Lake) -> None:
-    tables.spark.sql(f"CREATE TABLE {tables.namespace}.t (id BIGINT) USING iceberg")
-    unfitting = record(id=2, note="x")
-    topic = tables.topic(record(id=1), "{oops", unfitting)
+def test_a_bad_record_is_a_row_that_says_why_and_what_it_was_once_if_the_run_is_interrupted(
+    run_here: Run, tables: Lake
+) -> None:
+    """That of its table; of a record that names none, that of its topic."""
+    tables.spark.sql(f"CREATE TABLE {tables.namespace}.t (id BIGINT, kind STRING) USING iceberg")
+    unfitting, nowhere = record(id=2, kind="t", note="x"), record(id=3)
+    topic = tables.topic(record(id=1, kind="t"), "{oops", unfitting, nowhere)
     tables.add(topic, "{again", headers=[("from", b"x")])
-    report = run_here(tables.config(topic, **KEYS, **{"table.name.format": f"{tables.namespace}.t"}))
-    assert (report.records["written"], report.records["dead_lettered"]) == (1, 3)
-    found = tables.rows("t__dlq", "offset", "partition", "topic", "value", "stage", "headers")
-    assert [tuple(row) for row in found] == [
+    routed = {"table.route.field": "kind", "table.name.format": f"{tables.namespace}.${{route}}"}
+    config = tables.config(topic, **KEYS, **routed)
+    report = run_here(config)
+    assert (report.records["written"], report.records["dead_lettered"]) == (1, 4)
+    columns = "offset", "partition", "topic", "value", "stage", "headers"
+    assert tables.rows("t__dlq", *columns) == [(2, 0, topic, bytearray(unfitting.encode()), "TASK_PUT", None)]
+    assert "`note`" in tables.rows("t__dlq", "message")[0].message
+    assert [tuple(row) for row in tables.rows(f"{topic}__dlq", *columns)] == [
         (1, 0, topic, bytearray(b"{oops"), "VALUE_CONVERTER", None),
-        (2, 0, topic, bytearray(unfitting.encode()), "TASK_PUT", None),
-        (3, 0, topic, bytearray(b"{again"), "VALUE_CONVERTER", [("from", bytearray(b"x"))]),
+        (3, 0, topic, bytearray(nowhere.encode()), "TASK_PUT", None),
+        (4, 0, topic, bytearray(b"{again"), "VALUE_CONVERTER", [("from", bytearray(b"x"))]),
     ]
-    assert "`note`" in tables.rows("t__dlq", "offset", "message")[1].message
+    tables.add(topic, record(id=5, kind="t"), "{once")
+    with ending_at("after-visible"):
+        run_here(config)
+    run_here(config)
+    assert (tables.rows("t", "id"), len(tables.rows(f"{topic}__dlq"))) == ([(1,), (5,)], 4)
 
 
 @pytest.mark.exhaustive
@@ -37,22 +48,6 @@ def test_records_without_a_bad_one_need_no_table_for_them(run_here: Run, tables:
     topic = tables.topic(record(id=1))
     run_here(tables.config(topic, **KEYS))
     assert tables.tables() == {topic}
-
-
-def test_an_interrupted_run_has_its_bad_records_in_the_table_once(run_here: Run, tables: Lake) -> None:
-    topic = tables.topic(record(id=1), "{oops")
-    config = tables.config(topic, **KEYS)
-    with ending_at("after-visible"):
-        run_here(config)
-    run_here(config)
-    assert (len(tables.rows(topic)), len(tables.rows(f"{topic}__dlq"))) == (1, 1)
-
-
-def test_a_record_that_names_no_table_is_in_that_of_its_topic(run_here: Run, tables: Lake) -> None:
-    topic = tables.topic(record(id=1, kind="a"), record(id=2))
-    keys = {"table.route.field": "kind", "table.name.format": f"{tables.namespace}.${{route}}"}
-    run_here(tables.config(topic, **KEYS, **keys))
-    assert tables.tables() == {"a", f"{topic}__dlq"}
 
 
 @pytest.mark.exhaustive
@@ -79,12 +74,11 @@ def test_a_dead_letter_that_is_replayed_reaches_the_table_of_its_topic(run_here:
 
 
 def test_tables_of_delta_have_them_too(run_here: Run, tables: Lake, tmp_path: Path) -> None:
-    one, other = tables.topic(record(id=1), "{oops"), tables.topic(record(name="x"))
+    topic = tables.topic(record(id=1), "{oops")
     place = {"table.name.format": "default.${topic}", "table.location": f"{tmp_path}/${{table}}"}
-    config = tables.config(one, other, **KEYS, **place, **{"table.format": "delta"})
+    config = tables.config(topic, **KEYS, **place, **{"table.format": "delta"})
     report = run_here(config)
-    assert (report.records["written"], report.records["dead_lettered"]) == (2, 1)
-    tables.add(one, record(id=2))
+    assert (report.records["written"], report.records["dead_lettered"]) == (1, 1)
+    tables.add(topic, record(id=2))
     run_here(config)
-    found = [tables.spark.table(f"default.{name}").count() for name in (one, other, f"{one}__dlq")]
-    assert found == [2, 1, 1]
+    assert [tables.spark.table(f"default.{name}").count() for name in (topic, f"{topic}__dlq")] == [2, 1]
