@@ -31,7 +31,7 @@ def test_the_example_of_the_page_passes(bootstrap: str, worker_topics: str, tmp_
     notes, harness = tmp_path / "notes_connector.py", tmp_path / "notes_harness.py"
     _example(DOCS / "writing-connectors.md", '"""A source connector: the rows of table `notes`', notes)
     _example(DOCS / "guides" / "conformance.md", '"""What the kit has to know', harness)
-    checks = ("offsets", "same-again", "second-run")
+    checks = ("offsets", "same-again", "runs")
     code, verdict = _checked(bootstrap, f"{notes}:NotesSourceConnector", f"{harness}:NotesHarness", *checks)
     assert (code, [finding["status"] for finding in verdict["findings"]]) == (0, ["passed"] * 3), verdict
 
@@ -50,7 +50,7 @@ def test_a_function_is_checked_as_a_class_is(bootstrap: str, worker_topics: str,
     _example(DOCS / "writing-connectors.md", "import json\nfrom collections.abc import Iterator", shop)
     prices.write_text("".join(f'{{"sku": "s{n}", "changed": {n // 2}}}\n' for n in range(6)))
     config.write_text(json.dumps({"path": str(prices)}))
-    checks = [part for name in ("offsets", "second-run") for part in ("--only", name)]
+    checks = [part for name in ("offsets", "same-again", "runs") for part in ("--only", name)]
     command = ["conformance", f"{shop}:prices", "--config", str(config), "--bootstrap-servers", bootstrap, "--json"]
     result = CliRunner().invoke(app, [*command, *checks])
     findings = json.loads(result.stdout)["findings"]

@@ -1,4 +1,4 @@
-"""Following a compacted topic, while its broker comes and goes."""
+"""Following a compacted topic; with a broker that is killed: `test_restarted_broker.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from airflow_kconnect.kafka.log import LogRecord, OpenTransactionError
 from airflow_kconnect.kafka.log_follower import LogFollower
 from airflow_kconnect.kafka.log_reader import LogReader
 from airflow_kconnect.kafka.producers import TransactionalProducer
-from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support import unique
 from tests.support.kafka import create_topic, eventually, produce
 
@@ -222,45 +221,7 @@ class TestOnce:
         assert reader.look(values) == {}
 
 
-class TestBrokerUnavailable:
-    @pytest.fixture(scope="class")
-    def own(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
-        """A broker that tests may stop: the last one leaves it so."""
-        broker = EmbeddedBroker(tmp_path_factory.mktemp("broker"))
-        broker.start()
-        yield broker
-        broker.stop()
-
-    @pytest.mark.timeout(180)
-    def test_the_last_state_stays_and_health_says_since_when(self, own: EmbeddedBroker, follow: Follow) -> None:
-        topic = compacted(own.bootstrap)
-        produce(own.bootstrap, topic, ["1"], key="a")
-        follower = follow(topic, ClientConfigs({"bootstrap.servers": own.bootstrap}), 3.0)
-        follower.read_to_end()
-        since = time.time()
-        own.stop()
-        assert eventually(lambda: follower.health.reading, wanted=False) is False
-        assert follower.look(values) == {b"a": b"1"}
-        assert since <= follower.health.since <= time.time()
-        with pytest.raises(RetriableError):
-            follower.read_to_end(2.0)
-        own.start()
-        assert eventually(lambda: follower.health.reading, wanted=True)
-        produce(own.bootstrap, topic, ["2"], key="a")
-        follower.read_to_end(60.0)
-        assert follower.look(values) == {b"a": b"2"}
-
-    def test_following_ends_without_waiting_for_the_broker(self, own: EmbeddedBroker, follow: Follow) -> None:
-        patience_s = 60.0
-        follower = follow(compacted(own.bootstrap), ClientConfigs({"bootstrap.servers": own.bootstrap}), patience_s)
-        follower.read_to_end()
-        own.stop()
-        assert eventually(lambda: follower.health.reading, wanted=False) is False
-        began = time.monotonic()
-        follower.close()
-        assert time.monotonic() - began < patience_s / 2
-
-    def test_never_having_read_is_an_error_with_the_cause(self, follow: Follow) -> None:
-        follower = follow("t", ClientConfigs({"bootstrap.servers": "localhost:1"}), 1.0)
-        with pytest.raises(RetriableError, match="try again later"):
-            follower.look(values)
+def test_never_having_read_is_an_error_with_the_cause(follow: Follow) -> None:
+    follower = follow("t", ClientConfigs({"bootstrap.servers": "localhost:1"}), 1.0)
+    with pytest.raises(RetriableError, match="try again later"):
+        follower.look(values)

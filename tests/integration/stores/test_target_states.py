@@ -1,8 +1,7 @@
-"""Target states in a real config topic, as Connect reads and writes them."""
+"""Target states in a config topic, as Connect reads and writes them. Its creation: `config_topic/test_store.py`."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -38,28 +37,13 @@ def _write(bootstrap: str, worker: WorkerConfig, *records: tuple[str, bytes | st
 
 
 class TestRead:
-    def test_without_a_topic_everything_is_started(self, worker: WorkerConfig) -> None:
-        assert TargetStates(worker).read("c") is STARTED
-
-    def test_asking_makes_no_topic(self, worker: WorkerConfig, bootstrap: str) -> None:
-        TargetStates(worker).read("c")
-        assert KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(_topic(worker)) == 0
-
-    def test_the_question_is_cheap(self, worker: WorkerConfig, bootstrap: str) -> None:
-        """Each run asks it. About 0.1 s; the bound is for busy machines."""
-        _write(bootstrap, worker, ("target-state-c", encode_target_state(PAUSED)))
-        begin = time.monotonic()
-        TargetStates(worker).read("c")
-        assert time.monotonic() - begin < 15
-
-    def test_of_several_records_the_last_counts(self, worker: WorkerConfig, bootstrap: str) -> None:
-        _write(bootstrap, worker, *(("target-state-c", encode_target_state(state)) for state in (PAUSED, STOPPED)))
-        assert TargetStates(worker).read("c") is STOPPED
-
-    def test_asked_again_it_sees_what_is_new(self, worker: WorkerConfig, bootstrap: str) -> None:
+    def test_without_a_topic_which_is_not_made_everything_is_started_and_asked_again_it_sees_what_is_new(
+        self, worker: WorkerConfig, bootstrap: str
+    ) -> None:
         states = TargetStates(worker)
         assert states.read("c") is STARTED
-        _write(bootstrap, worker, ("target-state-c", encode_target_state(STOPPED)))
+        assert KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(_topic(worker)) == 0
+        _write(bootstrap, worker, *(("target-state-c", encode_target_state(state)) for state in (PAUSED, STOPPED)))
         assert states.read("c") is STOPPED
 
     def test_what_connect_has_written(self, worker: WorkerConfig, bootstrap: str) -> None:
@@ -82,22 +66,10 @@ class TestRead:
             TargetStates(WorkerConfig.from_props(keys)).read("c")
 
 
-class TestWrite:
-    def test_the_bytes_are_connects(self, worker: WorkerConfig, bootstrap: str) -> None:
-        TargetStates(worker).write("fs-1", STOPPED)
-        (record,) = read_all(bootstrap, _topic(worker))
-        assert (record.key, record.value) == (b"target-state-fs-1", b'{"state":"PAUSED","state.v2":"STOPPED"}')
-
-    def test_the_topic_is_made_as_connect_makes_it(self, worker: WorkerConfig, bootstrap: str) -> None:
-        TargetStates(worker).write("c", PAUSED)
-        admin = KafkaAdmin({"bootstrap.servers": bootstrap})
-        found = admin.partitions(_topic(worker)), admin.setting(_topic(worker), "cleanup.policy")
-        assert found == (1, "compact")
-
-    def test_a_topic_that_is_not_compacted_is_refused(self, bootstrap: str, topic: Callable[..., str]) -> None:
-        keys = {"bootstrap.servers": bootstrap, "config.storage.topic": topic()}
-        with pytest.raises(ConfigError, match=r"cleanup.policy=delete"):
-            TargetStates(WorkerConfig.from_props(keys)).write("c", PAUSED)
+def test_the_bytes_that_are_written_are_connects(worker: WorkerConfig, bootstrap: str) -> None:
+    TargetStates(worker).write("fs-1", STOPPED)
+    (record,) = read_all(bootstrap, _topic(worker))
+    assert (record.key, record.value) == (b"target-state-fs-1", b'{"state":"PAUSED","state.v2":"STOPPED"}')
 
 
 def test_those_of_a_group_are_read_at_once(worker: WorkerConfig, bootstrap: str) -> None:

@@ -80,8 +80,7 @@ def log_in(worker: dict[str, str]) -> None:
     KafkaAdmin(ClientConfigs(worker).admin(), timeout_s=5).check_reachable()
 
 
-@pytest.mark.parametrize("trust", ["JKS", "PKCS12"])
-@pytest.mark.parametrize("own", ["JKS", "PKCS12"])
+@pytest.mark.parametrize(("trust", "own"), [("JKS", "PKCS12"), ("PKCS12", "JKS")])
 def test_a_client_shows_its_certificate_with_those_that_have_signed_it(stores: Stores, trust: str, own: str) -> None:
     log_in(stores.worker(trust, own))
 

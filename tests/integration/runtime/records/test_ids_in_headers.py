@@ -98,19 +98,36 @@ def write(front: str, bootstrap: str) -> Callable[..., None]:
 
 
 class TestSink:
-    def test_ids_in_headers_and_before_payloads_keep_their_order_and_a_tombstone_with_a_header_is_one(
+    def test_ids_in_headers_and_before_payloads_keep_their_order_and_records_with_wrong_headers_are_dead_letters(
         self, topic: Callable[..., str], write: Callable[..., None], sink: Callable[..., Config], run_here: Run,
         bootstrap: str,
     ) -> None:  # fmt: skip
-        name = topic()
-        for number, by_header in enumerate([False, True, True, False, True]):
+        """A tombstone with a header is one."""
+        name, dead = topic(), topic()
+        problems = {
+            b"\1" + bytes(16): "Error retrieving the schema of GUID 00000000-0000-0000-0000-000000000000",
+            b"\1short": "Unknown magic byte!",
+            b"\7" + bytes(16): "Unknown magic byte!",
+        }
+        for number, by_header in enumerate([False, True, True]):
             write(name, by_header, number)
+        for header in problems:
+            produce(bootstrap, name, [b"payload"], headers=[("__value_schema_id", header)])
+        write(name, False, 3)
+        write(name, True, 4)
         produce(bootstrap, name, [None], headers=read_all(bootstrap, name)[1].headers)
-        config = sink(name)
+        queue = {"errors.deadletterqueue.topic.name": dead, "errors.deadletterqueue.context.headers.enable": "true"}
+        config = sink(name, **{"errors.tolerance": "all"}, **queue)
 
         run_here(config)
 
         assert [line and line["n5"] for line in lines(config)] == [0, 1, 2, 3, 4, None]
+        letters = read_all(bootstrap, dead)
+        assert [(letter.value, letter.headers[0]) for letter in letters] == [
+            (b"payload", ("__value_schema_id", header)) for header in problems
+        ]
+        said = [dict(letter.headers)["__connect.errors.exception.message"] or b"" for letter in letters]
+        assert all(problem in text.decode() for problem, text in zip(problems.values(), said, strict=True)), said
 
     def test_rows_that_need_no_spark_keep_their_order(
         self, topic: Callable[..., str], write: Callable[..., None], front: str, postgres: PostgresServer, run_here: Run
@@ -124,32 +141,6 @@ class TestSink:
 
         assert database.execute("SELECT n5 FROM orders") == [(0,), (1,), (2,), (3,), (4,)]
 
-    def test_a_record_with_a_wrong_header_is_a_dead_letter_as_it_was(
-        self, topic: Callable[..., str], write: Callable[..., None], sink: Callable[..., Config], run_here: Run,
-        bootstrap: str,
-    ) -> None:  # fmt: skip
-        name, dead = topic(), topic()
-        write(name, True, 1)
-        problems = {
-            b"\1" + bytes(16): "Error retrieving the schema of GUID 00000000-0000-0000-0000-000000000000",
-            b"\1short": "Unknown magic byte!",
-            b"\7" + bytes(16): "Unknown magic byte!",
-        }
-        for header in problems:
-            produce(bootstrap, name, [b"payload"], headers=[("__value_schema_id", header)])
-        queue = {"errors.deadletterqueue.topic.name": dead, "errors.deadletterqueue.context.headers.enable": "true"}
-        config = sink(name, **{"errors.tolerance": "all"}, **queue)
-
-        run_here(config)
-
-        assert [line["n5"] for line in lines(config)] == [1]
-        letters = read_all(bootstrap, dead)
-        assert [(letter.value, letter.headers[0]) for letter in letters] == [
-            (b"payload", ("__value_schema_id", header)) for header in problems
-        ]
-        said = [dict(letter.headers)["__connect.errors.exception.message"] or b"" for letter in letters]
-        assert all(problem in text.decode() for problem, text in zip(problems.values(), said, strict=True)), said
-
     def test_headers_are_not_looked_at_if_they_should_not(
         self, topic: Callable[..., str], write: Callable[..., None], sink: Callable[..., Config], run_here: Run
     ) -> None:
@@ -161,13 +152,28 @@ class TestSink:
             run_here(sink(name, **{key: "PrefixSchemaIdDeserializer"}))
 
 
+INSERT = {
+    "transforms": "h",
+    "transforms.h.type": "org.apache.kafka.connect.transforms.InsertHeader",
+    "transforms.h.header": "from",
+    "transforms.h.value.literal": "shop",
+}
+
+
 class TestSource:
-    @pytest.mark.parametrize("kind", ["avro", pytest.param("json", marks=pytest.mark.exhaustive), "protobuf"])
+    @pytest.mark.parametrize(
+        ("kind", "more", "headers"),
+        [
+            ("avro", {}, ["__value_schema_id"]),
+            pytest.param("json", {}, ["__value_schema_id"], marks=pytest.mark.exhaustive),
+            ("protobuf", INSERT, ["from", "__value_schema_id"]),
+        ],
+    )
     def test_what_it_writes_a_sink_and_confluents_client_read(
-        self, source: Callable[..., Config], sink: Callable[..., Config], run_here: Run, kind: str, bootstrap: str,
-        front: str,
+        self, source: Callable[..., Config], sink: Callable[..., Config], run_here: Run, kind: str, more: Config,
+        headers: list[str], bootstrap: str, front: str,
     ) -> None:  # fmt: skip
-        config = source(kind)
+        config = source(kind, **more)
         topic = f"{config['topic.prefix']}orders"
         into, rows = sink(topic, kind), [{"id": 1, "item": "green tea"}, {"id": 2, "item": "black tea"}]
 
@@ -175,6 +181,8 @@ class TestSource:
         run_here(into)
 
         assert lines(into) == rows
+        records = read_all(bootstrap, topic)
+        assert [[name for name, _ in record.headers] for record in records] == [headers] * 2
         registry = SchemaRegistryClient({"url": front})
         readers: dict[str, Any] = {
             "avro": AvroDeserializer(registry),
@@ -183,22 +191,8 @@ class TestSource:
         for read in [readers[kind]] if kind in readers else []:
             assert rows == [
                 read(record.value, SerializationContext(topic, MessageField.VALUE, headers=record.headers))
-                for record in read_all(bootstrap, topic)
+                for record in records
             ]
-
-    def test_other_headers_stay(self, source: Callable[..., Config], run_here: Run, bootstrap: str) -> None:
-        insert = {
-            "transforms": "h",
-            "transforms.h.type": "org.apache.kafka.connect.transforms.InsertHeader",
-            "transforms.h.header": "from",
-            "transforms.h.value.literal": "shop",
-        }
-        config = source(**insert)
-
-        run_here(config)
-
-        records = read_all(bootstrap, f"{config['topic.prefix']}orders")
-        assert [[name for name, _ in record.headers] for record in records] == [["from", "__value_schema_id"]] * 2
 
     def test_a_registry_without_guids_is_an_error_that_says_so(
         self, source: Callable[..., Config], run_here: Run, registry_url: str

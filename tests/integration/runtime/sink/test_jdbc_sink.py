@@ -92,48 +92,43 @@ def _config(topic: str, database: Database) -> dict[str, str]:
     }
 
 
-def table(database: Database) -> list[tuple[Any, ...]]:
-    return database.execute("SELECT * FROM t ORDER BY 1")
+def table(database: Database, name: str = "t") -> list[tuple[Any, ...]]:
+    return database.execute(f'SELECT * FROM "{name}" ORDER BY 1')
 
 
-def test_upserts_resume_where_they_stopped(
-    config: dict[str, str], bootstrap: str, database: Database, run_here: Run
-) -> None:
-    send(bootstrap, config["topics"], [row(1, "a"), row(2, "b"), row(1, "tab\t\\ 'ü\n")])
-    report = run_here({**config, **KEYED})
-    assert (report.guarantee, report.records["written"], report.notes["tables"]) == ("exactly_once", 3, ["t"])
-    send(bootstrap, config["topics"], [row(3, None), tombstone(2)])
-    assert run_here({**config, **KEYED}).records["written"] == 2
-    assert table(database) == [(1, "tab\t\\ 'ü\n"), (3, None)]
-    stored = database.execute("SELECT connector, topic, partition, next_offset FROM kconnect_offsets")
-    assert stored == [(config["name"], config["topics"], 0, 5)]
-
-
-def test_what_only_spark_can_read_takes_one_more_round(
+def test_upserts_resume_where_they_stopped_and_what_only_spark_can_read_takes_one_more_round(
     config: dict[str, str], bootstrap: str, database: Database, run_here: Run
 ) -> None:
     send(bootstrap, config["topics"], [row(n, f"name {n}") for n in range(12_000)])
-    assert run_here({**config, **KEYED}).notes["rounds"] == 1
-    more = [*(row(n, "again") for n in range(11_000)), tombstone(11_999), row(11_998, "last")]
+    report = run_here({**config, **KEYED})
+    assert (report.guarantee, report.notes["tables"], report.notes["rounds"]) == ("exactly_once", ["t"], 1)
+    more = [
+        *(row(n, "again") for n in range(11_000)),
+        tombstone(11_999),
+        row(11_998, "tab\t\\ 'ü\n"),
+        row(11_997, None),
+    ]
     send(bootstrap, config["topics"], more)
     report = run_here({**config, **KEYED})
     assert (report.notes["rounds"], report.records["written"]) == (2, len(more))
-    assert database.execute("SELECT count(*), max(name), max(id) FROM t WHERE name <> 'last'") == [
-        (11_998, "name 11997", 11_997)
+    assert database.execute("SELECT count(*), count(name), max(name) FROM t WHERE id < 11997") == [
+        (11_997, 11_997, "name 11996")
     ]
+    assert database.execute("SELECT * FROM t WHERE id > 11996 ORDER BY 1") == [
+        (11_997, None), (11_998, "tab\t\\ 'ü\n")
+    ]  # fmt: skip
+    stored = database.execute("SELECT connector, topic, partition, next_offset FROM kconnect_offsets")
+    assert stored == [(config["name"], config["topics"], 0, 12_000 + len(more))]
 
 
-def test_shapes_that_no_one_knew(config: dict[str, str], bootstrap: str, database: Database, run_here: Run) -> None:
+def test_shapes_that_no_one_knew_and_debeziums_events(
+    config: dict[str, str], topic: Callable[..., str], bootstrap: str, database: Database, run_here: Run
+) -> None:
     wide = struct(id="int32", name="string?", size="int64?")
     late = (envelope(KEY, {"id": 9}), envelope(wide, {"id": 9, "name": "wide", "size": 5}))
     messages = [*(row(n % 3, f"v{n}") for n in range(300)), late, row(1, "last"), tombstone(2)]
     send(bootstrap, config["topics"], messages)
-    report = run_here({**config, **KEYED, "auto.evolve": "true"})
-    assert table(database) == [(0, "v297", None), (1, "last", None), (9, "wide", 5)]
-    assert report.records["written"] == len(messages)
 
-
-def test_debeziums_events(config: dict[str, str], bootstrap: str, database: Database, run_here: Run) -> None:
     side = struct(optional=True, id="int32", name="string?")
     event = struct("db.public.people.Envelope", before=side, after=side, op="string")
 
@@ -141,7 +136,7 @@ def test_debeziums_events(config: dict[str, str], bootstrap: str, database: Data
         sides = {"before": before and {"id": number, "name": before}, "after": after and {"id": number, "name": after}}
         return envelope(KEY, {"id": number}), envelope(event, {**sides, "op": op})
 
-    messages = [
+    changes = [
         change(1, None, "a", "r"),
         change(2, None, "b", "c"),
         change(1, "a", "c", "u"),
@@ -149,29 +144,13 @@ def test_debeziums_events(config: dict[str, str], bootstrap: str, database: Data
         tombstone(2),
         change(3, None, "d", "c"),
     ]
-    send(bootstrap, config["topics"], messages)
-    run_here({**config, **KEYED})
-    assert table(database) == [(1, "c"), (3, "d")]
-
-
-def test_bad_records_become_dead_letters(
-    config: dict[str, str], bootstrap: str, database: Database, topic: Callable[..., str], run_here: Run
-) -> None:
-    bad = [row(2, "nul \0 here"), (None, row(3, "no key")[1]), (row(4, "")[0], envelope(struct(id="int32"), 5))]
-    send(bootstrap, config["topics"], [row(1, "a"), *bad, row(5, "b")])
-    dead_letters = topic()
-    with pytest.raises(DataError, match=rf"{config['topics']}-0@1: TASK_PUT by .*field `name` has a NUL character"):
-        run_here({**config, **KEYED})
-    assert table(database) == [(1, "a")]
-    report = run_here({**config, **KEYED, **TOLERANT, "errors.deadletterqueue.topic.name": dead_letters})
-    assert (report.records["written"], report.records["dead_lettered"]) == (1, 3)
-    assert table(database) == [(1, "a"), (5, "b")]
-    messages = [
-        dict(record.headers)["__connect.errors.exception.message"] or b""
-        for record in read_all(bootstrap, dead_letters)
-    ]
-    assert b"NUL character" in messages[0]
-    assert b"key is null" in messages[1]
+    people = topic()
+    send(bootstrap, people, changes)
+    topics = {"topics": f"{config['topics']},{people}", "table.name.format": "${topic}"}
+    report = run_here({**config, **KEYED, **topics, "auto.evolve": "true"})
+    assert table(database, config["topics"]) == [(0, "v297", None), (1, "last", None), (9, "wide", 5)]
+    assert table(database, people) == [(1, "c"), (3, "d")]
+    assert report.records["written"] == len(messages) + len(changes)
 
 
 def test_values_that_do_not_fit_are_named_by_their_place(
@@ -187,78 +166,98 @@ def test_values_that_do_not_fit_are_named_by_their_place(
     assert table(database) == []
 
 
-INSERT_FIELD = {
-    "transforms": "f",
-    "transforms.f.type": "InsertField$Value",
-    "transforms.f.static.field": "from",
-    "transforms.f.static.value": "here",
-}
-
-
 DEAD = "errors.deadletterqueue.topic.name"
+REFUSED = [row(2, "too long"), row(4, "also too long")]
+"""By the table."""
+BAD = [row(5, "nul \0 here"), (None, row(6, "no key")[1]), (row(7, "")[0], envelope(struct(id="int32"), 5))]
+"""For the sink, or the converter."""
 
 
 @dataclass
 class Outcome:
-    """What a run has left over records of which the table takes two and refuses two."""
+    """What runs have left over records of which two are written, until the table takes a third.
+
+    :param bad: those that are not refused by the table. :param written: by the first run.
+    """
 
     config: dict[str, str]
+    bad: list[Message]
     report: RunReport
+    written: list[tuple[Any, ...]]
     again: RunReport
+    replay: RunReport
     database: Database
     dead_letters: list[Record]
 
-
-def _refusing(bootstrap: str, postgres: PostgresServer) -> tuple[dict[str, str], Database]:
-    """A sink whose table takes names of at most five characters; the second and fourth record have longer ones."""
-    database, name = postgres.create_database(), create_topic(bootstrap, unique("refused"))
-    database.execute('create table t (id integer primary key, name varchar(5), "from" text)')
-    send(bootstrap, name, [row(1, "a"), row(2, "too long"), row(3, "c"), row(4, "also too long")])
-    keys = {"insert.mode": "upsert", "pk.mode": "record_key"}
-    return {**_config(name, database), **keys, **TOLERANT, DEAD: unique("dead")}, database
+    def of_first_run(self) -> list[Record]:
+        return self.dead_letters[: 2 + len(self.bad)]
 
 
-@pytest.fixture(scope="module", params=[{}, INSERT_FIELD], ids=["past the JVM", "through Catalyst"])
+@pytest.fixture(scope="module", params=[[], BAD], ids=["past the JVM", "through Catalyst"])
 def refused(
     request: pytest.FixtureRequest, spark: SparkSession, bootstrap: str, worker_topics: str, postgres: PostgresServer
 ) -> Outcome:
-    """Two runs of such a sink."""
-    config, database = _refusing(bootstrap, postgres)
-    config |= request.param
-    first, again = (run(RunSpec(config, worker_config(bootstrap)), spark) for _ in range(2))
-    return Outcome(config, first, again, database, read_all(bootstrap, config[DEAD]))
+    """Two runs of a sink whose table takes names of at most five characters, and a replay when it takes eight."""
+    database, name, bad = postgres.create_database(), create_topic(bootstrap, unique("refused")), request.param
+    database.execute("create table t (id integer primary key, name varchar(5))")
+    send(bootstrap, name, [row(1, "a"), REFUSED[0], row(3, "c"), REFUSED[1], *bad])
+    keys = {"insert.mode": "upsert", "pk.mode": "record_key"}
+    config = {**_config(name, database), **keys, **TOLERANT, DEAD: unique("dead")}
+
+    def go(*, replay: bool = False) -> RunReport:
+        return run(RunSpec(config, worker_config(bootstrap), replay_dead_letters=replay), spark)
+
+    first, written, again = go(), table(database), go()
+    database.execute("alter table t alter column name type varchar(8)")
+    replay = go(replay=True)
+    return Outcome(config, bad, first, written, again, replay, database, read_all(bootstrap, config[DEAD]))
 
 
 class TestRefusedRecords:
     def test_the_others_are_written(self, refused: Outcome) -> None:
-        assert refused.database.execute("select id, name from t order by 1") == [(1, "a"), (3, "c")]
+        assert refused.written == [(1, "a"), (3, "c")]
 
     def test_the_report_reconciles(self, refused: Outcome) -> None:
-        assert refused.report.records == {"read": 4, "written": 2, "filtered": 0, "dead_lettered": 2}
+        bad = 2 + len(refused.bad)
+        assert refused.report.records == {"read": 2 + bad, "written": 2, "filtered": 0, "dead_lettered": bad}
 
     def test_dead_letters_are_the_original_records(self, refused: Outcome) -> None:
-        found = [((r.key or b"").decode(), (r.value or b"").decode()) for r in refused.dead_letters]
-        assert found == [row(2, "too long"), row(4, "also too long")]
+        found = [(r.key and r.key.decode(), r.value and r.value.decode()) for r in refused.of_first_run()]
+        assert sorted(found, key=str) == sorted([*REFUSED, *refused.bad], key=str)
 
     def test_headers_say_where_and_why(self, refused: Outcome) -> None:
-        headers = dict(refused.dead_letters[0].headers)
-        found = {name: headers[f"__connect.errors.{name}"] for name in ("stage", "offset", "exception.message")}
-        assert (found["stage"], found["offset"]) == (b"TASK_PUT", b"1")
-        assert b"table t" in (found["exception.message"] or b"")
+        found = {each["offset"]: each for each in map(_headers, refused.of_first_run())}
+        reasons = {b"1": b"table t", b"3": b"table t"}
+        if refused.bad:
+            reasons |= {b"4": b"NUL character", b"5": b"key is null"}
+        assert [
+            offset for offset, text in reasons.items() if text not in (found[offset]["exception.message"] or b"")
+        ] == []
+        assert found[b"1"]["stage"] == b"TASK_PUT"
 
     def test_a_second_run_finds_nothing(self, refused: Outcome) -> None:
         assert refused.again.records["read"] == 0
 
-    def test_a_replay_writes_what_is_taken_now_and_refuses_the_rest_again(
-        self, bootstrap: str, postgres: PostgresServer, run_here: Run
-    ) -> None:
-        config, database = _refusing(bootstrap, postgres)
-        run_here(config)
-        database.execute("alter table t alter column name type varchar(8)")
-        assert run_here(config, replay=True).records["dead_lettered"] == 1
-        assert [number for number, *_ in table(database)] == [1, 2, 3]
-        _, first, again = read_all(bootstrap, config[DEAD])
-        assert (again.key, again.value, _place(again)) == (first.key, first.value, _place(first))
+    def test_a_replay_writes_what_is_taken_now_and_refuses_the_rest_again(self, refused: Outcome) -> None:
+        assert refused.replay.records["dead_lettered"] == 1 + len(refused.bad)
+        assert [number for number, *_ in table(refused.database)] == [1, 2, 3]
+        again = [record for record in refused.dead_letters if _headers(record)["offset"] == b"3"]
+        assert len(again) == 2
+        assert (again[0].key, again[0].value, _place(again[0])) == (again[1].key, again[1].value, _place(again[1]))
+
+
+def test_without_tolerance_a_record_that_the_sink_cannot_write_is_named(
+    config: dict[str, str], bootstrap: str, database: Database, run_here: Run
+) -> None:
+    send(bootstrap, config["topics"], [row(1, "a"), BAD[0]])
+    with pytest.raises(DataError, match=rf"{config['topics']}-0@1: TASK_PUT by .*field `name` has a NUL character"):
+        run_here({**config, **KEYED})
+    assert table(database) == [(1, "a")]
+
+
+def _headers(record: Record) -> dict[str, bytes | None]:
+    """What the headers say of the error."""
+    return {name.removeprefix("__connect.errors."): value for name, value in record.headers}
 
 
 def _place(record: Record) -> list[tuple[str, bytes | None]]:

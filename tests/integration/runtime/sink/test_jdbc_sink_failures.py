@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Jobs, Run
-from tests.support import kill_points, unique
+from tests.support import unique
 from tests.support.databases.jdbc_databases import H2Database
 from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database
@@ -25,11 +25,13 @@ _ENVELOPE = (
     '"optional":false},"payload":{"record_value":"record-{}"}}'
 )
 
-# Where the run is killed, and whether its rows were committed by then.
+# Where the run is killed, whether its rows were committed by then, and which way they go.
 _KILL_POINTS = [
-    ("mid-write", False),
-    ("after-last-write", True),
-    ("after-final-commit", True),
+    ("mid-write", False, "sink_without_jvm"),
+    *(
+        pytest.param(*case, "sink", marks=pytest.mark.exhaustive)
+        for case in (("mid-write", False), ("after-last-write", True), ("after-final-commit", True))
+    ),
 ]
 
 
@@ -74,13 +76,22 @@ def counts(database: Database) -> tuple[Any, ...]:
     return database.execute("SELECT count(*), count(DISTINCT record_value) FROM t")[0]
 
 
-@pytest.mark.parametrize(("point", "committed"), kill_points(_KILL_POINTS, always=("mid-write",)))
+@pytest.mark.parametrize(("point", "committed", "way"), _KILL_POINTS)
 def test_killed_run_leaves_every_row_once(
-    point: str, committed: bool, sink: dict[str, str], database: Database, bootstrap: str, run_here: Run, jobs: Jobs
+    point: str,
+    committed: bool,
+    way: str,
+    request: pytest.FixtureRequest,
+    database: Database,
+    bootstrap: str,
+    run_here: Run,
+    jobs: Jobs,
 ) -> None:
+    sink: dict[str, str] = request.getfixturevalue(way)
     jobs.killed_at(point, sink)
     assert (counts(database) == (_RECORDS, _RECORDS)) is committed
-    produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
+    message = "record-{}" if way == "sink" else _ENVELOPE
+    produce(bootstrap, sink["topics"], [message.replace("{}", str(n)) for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)
     assert counts(database) == (_RECORDS + 50, _RECORDS + 50)
 

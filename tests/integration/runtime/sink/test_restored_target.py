@@ -105,7 +105,7 @@ def test_a_restored_target_gets_the_rows_that_it_lost_and_a_dry_run_says_so(
     assert ids(config) == list(range(25))
 
 
-def test_what_others_commit_or_a_user_alters_is_not_taken_for_a_loss(
+def test_what_others_commit_or_a_user_alters_is_not_taken_for_a_loss_and_a_run_fails_if_the_records_were_deleted(
     backup: Path, config: dict[str, str], bootstrap: str, run_here: Run, worker_props: dict[str, str]
 ) -> None:
     restore(backup, config)
@@ -121,10 +121,6 @@ def test_what_others_commit_or_a_user_alters_is_not_taken_for_a_loss(
     assert about_target(run_here(config)) == []
     assert ids(config) == [*range(10), *range(15, 20)]
 
-
-def test_a_run_fails_if_the_records_were_deleted_meanwhile(
-    backup: Path, config: dict[str, str], bootstrap: str, run_here: Run
-) -> None:
     restore(backup, config)
     delete_records(bootstrap, config["topics"], 15)
     with pytest.raises(DataError, match=r"the target has lost .* 10 of 20.* offsets 10 to 14 were deleted"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -15,7 +16,6 @@ from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
-BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 TOLERANT = {"errors.tolerance": "all"}
 DEAD_LETTERS = {**TOLERANT, "errors.deadletterqueue.topic.replication.factor": "1"}
 
@@ -62,54 +62,44 @@ def lines(config: dict[str, str]) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-@pytest.mark.parametrize("more", [{}, {"value.converter": STRING}], ids=["without the JVM", "by Catalyst"])
-class TestKeysThatCannotBeRead:
-    def test_end_the_run(self, config: dict[str, str], more: dict[str, str], send: Send, run_here: Run) -> None:
-        send(None, text("k"), "k-1")
-        with pytest.raises(DataError, match="-0@2: KEY_CONVERTER"):
-            run_here({**config, **more})
-        assert len(lines(config)) == 2
-
-    def test_become_dead_letters(self, config: dict[str, str], more: dict[str, str], send: Send, run_here: Run) -> None:
-        send(None, "k-1", "k-2", text("k"))
-        letters = {**DEAD_LETTERS, "errors.deadletterqueue.topic.name": unique("letters")}
-        report = run_here({**config, **more, **letters})
-        assert (*moved(report), report.records["dead_lettered"]) == (4, 2, 2)
+BAD_HEADER = [("size", "large")]
+BY_CATALYST = {"value.converter": STRING}
 
 
-@pytest.mark.parametrize("converter", [STRING, pytest.param(BYTES, marks=pytest.mark.exhaustive)])
-def test_any_bytes_are_good_for_a_converter_that_takes_all(
-    config: dict[str, str], converter: str, send: Send, run_here: Run
+@pytest.mark.parametrize(
+    ("more", "key", "headers", "stage"), [({}, "k-1", None, "KEY"), (BY_CATALYST, None, BAD_HEADER, "HEADER")]
+)
+def test_what_cannot_be_read_ends_the_run(
+    config: dict[str, str], more: dict[str, str], key: str | None, headers: Any, stage: str, send: Send, run_here: Run
 ) -> None:
+    send(None, text("k"))
+    send(key, headers=headers)
+    with pytest.raises(DataError, match=f"-0@2: {stage}_CONVERTER"):
+        run_here({**config, **more, "header.converter": JSON})
+    assert len(lines(config)) == 2
+
+
+@pytest.mark.parametrize(("more", "queue"), [({}, TOLERANT), (BY_CATALYST, DEAD_LETTERS)])
+def test_it_is_skipped_or_a_dead_letter(
+    config: dict[str, str], more: dict[str, str], queue: dict[str, str], send: Send, run_here: Run
+) -> None:
+    send(None, "k-1", "k-2", text("k"))
+    send(None, headers=BAD_HEADER)
+    send(None, headers=[("size", text("large"))])
+    letters = {"errors.deadletterqueue.topic.name": unique("letters")} if queue is DEAD_LETTERS else {}
+    report = run_here({**config, **more, "header.converter": JSON, **queue, **letters})
+    assert (*moved(report), report.records["dead_lettered"]) == (6, 3, 3)
+
+
+def test_any_bytes_are_good_for_a_converter_that_takes_all(config: dict[str, str], send: Send, run_here: Run) -> None:
     send("k-1", None)
-    assert moved(run_here({**config, "key.converter": converter})) == (2, 2)
+    assert moved(run_here({**config, "key.converter": STRING})) == (2, 2)
 
 
 def test_keys_that_can_be_read_and_headers_need_no_second_round(
     config: dict[str, str], send: Send, run_here: Run
 ) -> None:
     """The default converter of headers takes all."""
-    send(None, text("a"), text("b"), None, headers=TestHeaders.BAD)
+    send(None, text("a"), text("b"), None, headers=BAD_HEADER)
     report = run_here(config)
     assert (moved(report), report.notes["rounds"]) == ((4, 4), 1)
-
-
-class TestHeaders:
-    BAD = [("size", "large")]
-
-    @pytest.mark.parametrize(
-        "letters", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["skipped", "dead letters"]
-    )
-    def test_that_cannot_be_read_make_a_bad_record(
-        self, config: dict[str, str], letters: bool, send: Send, run_here: Run
-    ) -> None:
-        send(None, headers=self.BAD)
-        send(None, headers=[("size", text("large"))])
-        queue = {**DEAD_LETTERS, "errors.deadletterqueue.topic.name": unique("letters")}
-        report = run_here({**config, "header.converter": JSON, **(queue if letters else TOLERANT)})
-        assert moved(report) == (2, 1)
-
-    def test_end_the_run_if_it_tolerates_none(self, config: dict[str, str], send: Send, run_here: Run) -> None:
-        send(None, headers=self.BAD)
-        with pytest.raises(DataError, match="-0@0: HEADER_CONVERTER"):
-            run_here({**config, "header.converter": JSON})

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from airflow_kconnect.runs.events import EXIT_RETRIABLE
-from tests.integration.runtime.conftest import Jobs
+from tests.integration.runtime.conftest import Jobs, Run
 from tests.support import unique
 from tests.support.kafka import produce
-from tests.support.spark.jobs import Job, kill_all, wait_gone
-
-pytestmark = pytest.mark.spark_submit
+from tests.support.spark.jobs import kill_all, wait_gone
 
 _RECORDS = 30_000
 # No JVM starts with it.
@@ -49,24 +46,20 @@ def _expected(numbers: Iterable[object]) -> list[str]:
     return sorted(f"Struct{{n={n}}}" for n in numbers)
 
 
-def _ended(job: Job) -> dict[str, Any]:
-    assert job.wait() == 0, job.text()
-    return job.report()
-
-
 def test_spark_starts_when_a_record_needs_it_and_nothing_is_doubled(
-    sink: dict[str, str], bootstrap: str, jobs: Jobs
+    sink: dict[str, str], bootstrap: str, run_here: Run
 ) -> None:
     produce(bootstrap, sink["topics"], [_message(n, "float") for n in range(50)])
     produce(bootstrap, sink["topics"], [_message(n) for n in range(_RECORDS, _RECORDS + 50)])
-    report = _ended(jobs.start(sink))
+    report = run_here(sink)
     assert _lines(sink) == sorted(_expected(range(_RECORDS + 50)) + _expected(float(n) for n in range(50)))
-    assert "starting Spark" in report["durations_s"]
+    assert "starting Spark" in report.durations_s
 
 
+@pytest.mark.spark_submit
 @pytest.mark.parametrize("killed", ["workers", pytest.param("driver", marks=pytest.mark.exhaustive)])
 def test_no_jvm_starts_and_a_run_whose_processes_are_killed_is_completed_by_the_next(
-    killed: str, sink: dict[str, str], jobs: Jobs
+    killed: str, sink: dict[str, str], jobs: Jobs, run_here: Run
 ) -> None:
     job = jobs.start(sink, failpoint="mid-write", conf=_BROKEN)
     job.wait_for_failpoint()
@@ -79,8 +72,8 @@ def test_no_jvm_starts_and_a_run_whose_processes_are_killed_is_completed_by_the_
     assert wait_gone(everyone) == []
     assert not Path(sink["file"]).exists()
 
-    report = _ended(jobs.start(sink, conf=_BROKEN))
+    report = run_here(sink)
 
     assert _lines(sink) == _expected(range(_RECORDS))
-    assert "moving records" in report["durations_s"]
-    assert "starting Spark" not in report["durations_s"]
+    assert "moving records" in report.durations_s
+    assert "starting Spark" not in report.durations_s

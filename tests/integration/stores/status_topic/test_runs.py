@@ -9,7 +9,6 @@ import time
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
-from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.status_topic.records import TRACE_MAX, ConnectorKey, State, Status, TaskKey
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
@@ -39,21 +38,19 @@ def _states(worker: WorkerConfig) -> tuple[str, dict[int, str]]:
 
 
 class TestStates:
-    def test_a_run_that_ended_well_leaves_connector_and_task_running(self, worker: WorkerConfig) -> None:
+    def test_a_run_that_ended_well_leaves_connector_and_task_running(
+        self, worker: WorkerConfig, bootstrap: str
+    ) -> None:
         run = RunStatuses(worker, "c", "1.0")
         run.running()
         run.used(["t"])
         run.close()
         assert _states(worker) == ("RUNNING", {0: "RUNNING"})
-        assert list(_seen(worker).topics) == ["t"]
-
-    def test_its_version_is_recorded(self, worker: WorkerConfig) -> None:
-        run = RunStatuses(worker, "c", "1.0")
-        run.running()
-        run.close()
-        status = _seen(worker).status
-        assert status is not None
-        assert status.version == "1.0"
+        seen = _seen(worker)
+        assert (list(seen.topics), seen.status and seen.status.version) == (["t"], "1.0")
+        assert may_replace(Status(State.FAILED, "127.0.0.1:8083", 1, "why"), seen.tasks[0])  # a worker of Connect
+        keys = {record.key for record in read_all(bootstrap, worker.status_topic)}
+        assert {ConnectorKey("c").encode(), TaskKey("c", 0).encode()} < keys
 
     def test_an_error_is_one_of_the_task(self, worker: WorkerConfig) -> None:
         run = RunStatuses(worker, "c", "1.0")
@@ -143,25 +140,6 @@ class TestNothingElse:
         run.used(["t"])
         run.close()
         assert not _seen(worker).topics
-
-    def test_connects_workers_may_always_replace_them(self, worker: WorkerConfig) -> None:
-        run = RunStatuses(worker, "c", "1.0")
-        run.running()
-        run.close()
-        assert may_replace(Status(State.FAILED, "127.0.0.1:8083", 1, "why"), _seen(worker).tasks[0])
-
-    def test_the_topic_is_made_as_connect_makes_it(self, worker: WorkerConfig, bootstrap: str) -> None:
-        run = RunStatuses(worker, "c", "1.0")
-        run.running()
-        run.close()
-        assert KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(worker.status_topic) == 5
-
-    def test_the_first_record_is_that_of_the_connector(self, worker: WorkerConfig, bootstrap: str) -> None:
-        run = RunStatuses(worker, "c", "1.0")
-        run.running()
-        run.close()
-        keys = {record.key for record in read_all(bootstrap, worker.status_topic)}
-        assert keys == {ConnectorKey("c").encode(), TaskKey("c", 0).encode()}
 
 
 class TestTrouble:
