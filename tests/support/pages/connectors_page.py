@@ -150,7 +150,7 @@ class ConnectorsPage:
 
     def until(self, ask: Callable[[], Any], complaint: str, patience_s: float = _PATIENCE_S) -> Any:
         """The first answer that is true. :raises AssertionError: there is none in time."""
-        deadline = time.monotonic() + patience_s
+        deadline, pause_s = time.monotonic() + patience_s, 0.05
         while True:
             try:
                 if answer := ask():
@@ -158,7 +158,8 @@ class ConnectorsPage:
             except StaleElementReferenceException:
                 pass
             assert time.monotonic() < deadline, f"{complaint}; the page says:\n{self.text('body')[:2000]}"
-            time.sleep(0.05)
+            time.sleep(pause_s)
+            pause_s = min(1.5 * pause_s, 0.5)
 
 
 @contextmanager
