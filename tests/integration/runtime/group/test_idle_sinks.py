@@ -17,7 +17,7 @@ from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique
-from tests.support.kafka import create_topic, produce
+from tests.support.kafka import create_topic, eventually, produce
 from tests.support.positions import commit
 
 MakeSink = Callable[..., dict[str, str]]
@@ -116,8 +116,7 @@ def test_of_what_is_unusual_a_run_decides(
         case "new partition":
             admin.create_partitions([NewPartitions(name, 2)])[name].result(30)
             waiting = GroupAdmin(ClientConfigs(worker_props).admin())
-            while waiting.partitions(name) < 2:
-                pass
+            assert eventually(lambda: waiting.partitions(name), 2) == 2
         case "no target":
             config = {**config, "file": f"{config['file']}/none/out.txt"}
         case "warning":
