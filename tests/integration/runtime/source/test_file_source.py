@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
+from tests.integration.runtime.conftest import NumberedFile, Run
 from tests.support.kafka import produce, read_all, read_values
 
 Config = Callable[..., dict[str, str]]
