@@ -71,13 +71,12 @@ def _processes() -> Iterator[SplitProcesses]:
         yield processes
 
 
-@pytest.fixture
-def spark_if_needed(
-    request: pytest.FixtureRequest, _processes: SplitProcesses, monkeypatch: pytest.MonkeyPatch
-) -> LazySession:
+@pytest.fixture(scope="module")
+def spark_if_needed(request: pytest.FixtureRequest, _processes: SplitProcesses) -> Iterator[LazySession]:
     """For runs in this process: as in a job, processes move what needs no Spark."""
-    monkeypatch.setattr(job_processes, "_of_this_job", _processes)
-    return SparkIfNeeded(lambda: request.getfixturevalue("spark"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job_processes, "_of_this_job", _processes)
+        yield SparkIfNeeded(lambda: request.getfixturevalue("spark"))
 
 
 @pytest.fixture(scope="session")

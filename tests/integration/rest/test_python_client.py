@@ -1,4 +1,4 @@
-"""A published client of Connect's REST API does its round trip on ours, served by `kconnect rest`."""
+"""A published client of Connect's REST API does its round trip on ours."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Iterator
 import pytest
 from kafka_connect import KafkaConnect  # type: ignore[import-untyped]
 
-from tests.support.control import control_worker, write_worker
-from tests.support.pages.rest_server import rest_server
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from tests.support.pages.connectors_page import served
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
 
 @pytest.fixture(scope="module")
-def url(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server that `kconnect rest` has started."""
-    with rest_server(write_worker(tmp_path_factory.mktemp("worker"), control_worker(bootstrap))) as found:
+def url(plane: ControlPlane) -> Iterator[str]:
+    """The URL of a server."""
+    with served(create_app(lambda: plane, TokenPolicy(None))) as found:
         yield found
 
 

@@ -26,21 +26,16 @@ def _file(folder: Path, name: str, **config: str) -> Path:
 
 
 class TestCreate:
-    def test_a_connector_is_registered(self, kconnect: Kconnect, answer: Answer, tmp_path: Path) -> None:
+    def test_a_connector_is_registered_in_the_state_that_is_chosen_and_can_be_replaced(
+        self, kconnect: Kconnect, answer: Answer, tmp_path: Path
+    ) -> None:
         name = unique("lines")
-        assert kconnect("create", _file(tmp_path, name)).stdout == f"Connector {name} is registered.\n"
-        assert answer("config", name)["config"]["topic"] == "t"
-
-    def test_its_first_state_can_be_chosen(self, kconnect: Kconnect, answer: Answer, tmp_path: Path) -> None:
-        name = unique("lines")
-        assert kconnect("create", _file(tmp_path, name), "--state", "stopped").exit_code == 0
-        assert answer("describe", name)["status"]["connector"]["state"] == "STOPPED"
-
-    def test_a_second_one_of_the_name_is_refused(self, kconnect: Kconnect, name: str, tmp_path: Path) -> None:
+        created = kconnect("create", _file(tmp_path, name), "--state", "stopped")
+        assert created.stdout == f"Connector {name} is registered.\n"
+        found = answer("describe", name)
+        assert (found["config"]["topic"], found["status"]["connector"]["state"]) == ("t", "STOPPED")
         result = kconnect("create", _file(tmp_path, name))
         assert (result.exit_code, result.stderr) == (1, f"Error: Connector {name} already exists\n")
-
-    def test_it_can_be_replaced(self, kconnect: Kconnect, answer: Answer, name: str, tmp_path: Path) -> None:
         result = kconnect("create", _file(tmp_path, name, topic="u"), "--replace")
         assert result.stdout == f"Connector {name} has its new configuration.\n"
         assert answer("config", name)["config"]["topic"] == "u"
@@ -52,35 +47,22 @@ class TestCreate:
         assert "Traceback" not in result.output
 
 
-class TestList:
-    def test_it_has_states_type_and_class(self, answer: Answer, name: str) -> None:
-        (row,) = [row for row in answer("list")["connectors"] if row["name"] == name]
-        assert (row["type"], row["class"], row["registered"]) == ("source", "FileStreamSource", True)
-        assert (row["state"], row["run_state"], row["last_run"]) == ("RUNNING", "never_run", None)
-
-    def test_a_state_selects(self, kconnect: Kconnect, answer: Answer, name: str) -> None:
-        kconnect("pause", name)
-        states = ("paused", "PAUSED", "FAILED", "running", "idle")
-        listed = {state: answer("list", "--state", state)["connectors"] for state in states}
-        found = [state for state, rows in listed.items() if name in {row["name"] for row in rows}]
-        assert found == ["paused", "PAUSED"]
-
-    def test_a_table_has_a_row_for_each(self, kconnect: Kconnect, name: str) -> None:
-        rows = [line.split() for line in kconnect("list").stdout.splitlines()]
-        assert [name, "source", "never", "run", "registered"] in rows
+def test_the_list_has_states_type_and_class_and_a_state_selects(kconnect: Kconnect, answer: Answer, name: str) -> None:
+    (row,) = [row for row in answer("list")["connectors"] if row["name"] == name]
+    assert (row["type"], row["class"], row["registered"]) == ("source", "FileStreamSource", True)
+    assert (row["state"], row["run_state"], row["last_run"]) == ("RUNNING", "never_run", None)
+    rows = [line.split() for line in kconnect("list").stdout.splitlines()]
+    assert [name, "source", "never", "run", "registered"] in rows
+    kconnect("pause", name)
+    listed = {state: answer("list", "--state", state)["connectors"] for state in ("paused", "PAUSED", "FAILED", "idle")}
+    found = [state for state, rows in listed.items() if name in {row["name"] for row in rows}]
+    assert found == ["paused", "PAUSED"]
 
 
-class TestRuns:
-    def test_one_that_has_not_run_has_neither_runs_nor_tasks(
-        self, kconnect: Kconnect, answer: Answer, name: str
-    ) -> None:
-        assert kconnect("runs", name).stdout == f"No run of connector {name} is known.\n"
-        assert answer("runs", name) == {"runs": []}
-        assert "has no tasks" in kconnect("tasks", name).stdout
-
-    def test_of_one_that_does_not_exist(self, kconnect: Kconnect) -> None:
-        result = kconnect("runs", "no-such")
-        assert (result.exit_code, "no-such" in result.stderr) == (1, True)
+def test_one_that_has_not_run_has_neither_runs_nor_tasks(kconnect: Kconnect, answer: Answer, name: str) -> None:
+    assert kconnect("runs", name).stdout == f"No run of connector {name} is known.\n"
+    assert answer("runs", name) == {"runs": []}
+    assert "has no tasks" in kconnect("tasks", name).stdout
 
 
 class TestDescribe:
@@ -97,10 +79,11 @@ class TestDescribe:
         assert "producer.override.sasl.password=[hidden]" in kconnect("describe", name).stdout
 
     def test_an_unknown_one_is_an_error(self, kconnect: Kconnect) -> None:
-        result = kconnect("describe", "no-such")
-        assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr.startswith("Error: ")
-        assert "no-such" in result.stderr
+        for command in ("describe", "runs"):
+            result = kconnect(command, "no-such")
+            assert (result.exit_code, result.stdout) == (1, ""), command
+            assert result.stderr.startswith("Error: ")
+            assert "no-such" in result.stderr
 
 
 def test_keys_are_set_and_removed(kconnect: Kconnect, answer: Answer, name: str) -> None:
@@ -110,34 +93,24 @@ def test_keys_are_set_and_removed(kconnect: Kconnect, answer: Answer, name: str)
     assert "topic=u" in kconnect("config", name).stdout.splitlines()
 
 
-class TestEdit:
-    def test_the_editor_changes_it(
-        self, kconnect: Kconnect, answer: Answer, name: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("VISUAL", "sed -i s#in.txt#other.txt#")
-        assert kconnect("edit", name).stdout == f"Connector {name} has its new configuration.\n"
-        assert answer("config", name)["config"]["file"] == "/data/other.txt"
-
-    def test_what_is_saved_unchanged_changes_nothing(
-        self, kconnect: Kconnect, name: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("VISUAL", "true")
-        assert kconnect("edit", name).stdout == f"Connector {name} was not changed.\n"
+def test_the_editor_changes_it_and_what_is_saved_unchanged_changes_nothing(
+    kconnect: Kconnect, answer: Answer, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s#in.txt#other.txt#")
+    assert kconnect("edit", name).stdout == f"Connector {name} has its new configuration.\n"
+    assert answer("config", name)["config"]["file"] == "/data/other.txt"
+    monkeypatch.setenv("VISUAL", "true")
+    assert kconnect("edit", name).stdout == f"Connector {name} was not changed.\n"
 
 
-class TestStates:
-    def test_the_status_follows(self, kconnect: Kconnect, answer: Answer, name: str) -> None:
-        for command, state in (("pause", "PAUSED"), ("stop", "STOPPED"), ("resume", "RUNNING")):
-            assert kconnect(command, name).exit_code == 0
-            assert answer("describe", name)["status"]["connector"]["state"] == state
-
-    def test_status_has_state_and_report_also_of_one_that_has_not_run(
-        self, kconnect: Kconnect, answer: Answer, name: str
-    ) -> None:
-        kconnect("pause", name)
+def test_the_status_follows(kconnect: Kconnect, answer: Answer, name: str) -> None:
+    """It has state and report also of one that has not run."""
+    for command, state in (("stop", "STOPPED"), ("resume", "RUNNING"), ("pause", "PAUSED")):
+        assert kconnect(command, name).exit_code == 0
         (found,) = answer("status", name)["connectors"]
-        assert (found["state"], found["status"]["connector"]["state"]) == ("PAUSED", "PAUSED")
-        assert name in {line["name"] for line in answer("status")["connectors"]}
+        assert found["status"]["connector"]["state"] == state
+    assert found["state"] == "PAUSED"
+    assert name in {line["name"] for line in answer("status")["connectors"]}
 
 
 def test_offsets_are_altered_and_reset_once_it_is_stopped(kconnect: Kconnect, answer: Answer, name: str) -> None:

@@ -41,9 +41,13 @@ COMPLETE = {"database.hostname": "127.0.0.1", "database.user": "u", "database.db
 
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """It finds Debezium, and a source whose key `table` has a recommender that connects to `database.port`."""
     folder = tmp_path_factory.mktemp("plugins")
     install(DEBEZIUM, folder)
-    return {"bootstrap.servers": "localhost:9092", "plugin.path": str(folder)}
+    return {
+        "bootstrap.servers": "localhost:9092",
+        "plugin.path": f"{folder},{rough_plugin(tmp_path_factory.mktemp('rough'))}",
+    }
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,12 +58,6 @@ def warm() -> Iterator[WarmPlugins]:
     yield answering
     patch.undo()
     answering.close()
-
-
-@pytest.fixture(scope="module")
-def rough(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of plug-ins with a source whose key `table` has a recommender that connects to `database.port`."""
-    return rough_plugin(tmp_path_factory.mktemp("rough"))
 
 
 @pytest.fixture
@@ -157,24 +155,23 @@ def test_with_a_variable_only_keys_are_checked_and_nothing_connects(worker: dict
 
 
 def test_keys_are_checked_without_the_recommenders_of_a_class_which_connect(
-    worker: dict[str, str], rough: Path, listening: socket.socket
+    worker: dict[str, str], listening: socket.socket
 ) -> None:
     port = listening.getsockname()[1]
     config = {"name": "c", "connector.class": ROUGH, "database.port": str(port), "count": "many"}
-    keys = {**worker, "plugin.path": str(rough)}
     with pytest.raises(InvalidConfigurationError, match="Invalid value many for configuration count"):
-        accepted("c", config, {}, keys)
-    catalogue.validation(ROUGH, {**config, "mode": "${env:MODE}"}, keys)
+        accepted("c", config, {}, worker)
+    catalogue.validation(ROUGH, {**config, "mode": "${env:MODE}"}, worker)
     assert not is_called(listening)
-    catalogue.validation(ROUGH, config, keys)
+    catalogue.validation(ROUGH, config, worker)
     assert is_called(listening)
 
 
 def test_a_class_validates_only_for_those_who_may_change_the_connector(
-    worker: dict[str, str], rough: Path, listening: socket.socket
+    worker: dict[str, str], listening: socket.socket
 ) -> None:
     config = {"name": "mine", "connector.class": ROUGH, "database.port": str(listening.getsockname()[1])}
-    plane: Any = SimpleNamespace(worker_props={**worker, "plugin.path": str(rough)})
+    plane: Any = SimpleNamespace(worker_props=worker)
     bodies = [{**config, "name": "another's"}, {key: text for key, text in config.items() if key != "name"}]
     for body in bodies:
         answer = plugins.validate(ROUGH, plane, WriterOf("mine"), body)
@@ -195,7 +192,8 @@ def test_one_jvm_answers_until_the_plugins_change(worker: dict[str, str]) -> Non
     before = jvms()
     validated(worker, {})
     assert jvms() == before
-    write_jar(Path(worker["plugin.path"]) / "another" / "another-1.0.jar", {"a": "b"})
+    folder = Path(worker["plugin.path"].partition(",")[0])
+    write_jar(folder / "another" / "another-1.0.jar", {"a": "b"})
     validated(worker, {})
     assert jvms() != before
 
@@ -215,14 +213,6 @@ def test_without_java_what_is_known_without_it_is_checked(
 
     monkeypatch.setattr(warm, "ask", no_java)
     assert list(validated(worker, {"kconnect.max.records": "y", "snapshot.mode": "x"})) == ["kconnect.max.records"]
-
-
-def test_a_jvm_that_was_killed_is_replaced(worker: dict[str, str]) -> None:
-    validated(worker, {})
-    (pid,) = jvms()
-    psutil.Process(pid).kill()
-    assert "topic.prefix" in validated(worker, {})
-    assert pid not in jvms()
 
 
 def test_a_question_whose_jvm_dies_is_asked_again_and_so_is_one_that_waits_behind_it(

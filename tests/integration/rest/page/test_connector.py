@@ -11,7 +11,6 @@ from selenium.webdriver.common.action_chains import ActionChains
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
-from airflow_kconnect.stores.status_topic.records import State
 from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.pages.page_server import PageServer
 from tests.support.pages.shop_runs import Remembering, failed, of_dag, run, told
@@ -66,21 +65,19 @@ def test_a_setting_is_validated_as_it_is_typed_and_saved_with_the_secrets_as_the
 ) -> None:
     orders.click("Configuration")
     orders.see("Everything is valid")
+    values = orders.script("return [...document.querySelectorAll('input')].map((each) => each.value)")
+    assert "geheim" not in f"{values}{orders.driver.page_source}"
     orders.fill(orders.field("tasks.max"), "none")
     orders.see("1 setting needs attention")
     orders.see("Not a number", "[id='field-tasks.max-error']")
     orders.fill(orders.field("tasks.max"), "3")
     orders.see("Everything is valid")
+    orders.click("Connectors")
+    orders.see("Discard your changes?")
+    orders.click("Cancel")
     orders.click("Save")
     orders.see("is saved", "#toasts")
     assert server.plane.registered_config("orders") == {**CONFIG, "name": "orders", "tasks.max": "3"}
-
-
-def test_secrets_are_not_in_the_page(orders: ConnectorsPage) -> None:
-    orders.click("Configuration")
-    orders.see("Everything is valid")
-    values = orders.script("return [...document.querySelectorAll('input')].map((each) => each.value)")
-    assert "geheim" not in f"{values}{orders.driver.page_source}"
 
 
 def test_the_configuration_as_json(orders: ConnectorsPage, server: PageServer) -> None:
@@ -99,17 +96,7 @@ def test_the_configuration_as_json(orders: ConnectorsPage, server: PageServer) -
     )
 
 
-def test_leaving_with_changes_asks(orders: ConnectorsPage) -> None:
-    orders.click("Configuration")
-    orders.see("Everything is valid")
-    orders.fill(orders.field("tasks.max"), "3")
-    orders.click("Connectors")
-    orders.see("Discard your changes?")
-    orders.click("Cancel")
-    assert orders.field("tasks.max").get_attribute("value") == "3"
-
-
-def test_offsets_are_edited_when_it_is_stopped_and_what_is_refused_stays_in_the_dialog(
+def test_offsets_are_edited_and_reset_when_it_is_stopped_and_what_is_refused_stays_in_the_dialog(
     orders: ConnectorsPage, server: PageServer
 ) -> None:
     orders.click("Offsets")
@@ -123,16 +110,6 @@ def test_offsets_are_edited_when_it_is_stopped_and_what_is_refused_stays_in_the_
     orders.click("Save")
     orders.see('{"incrementing":3}', "tbody")
     assert server.plane.offsets("orders")["offsets"][0]["offset"] == {"incrementing": 3}
-
-
-def test_an_offset_that_is_a_time_has_its_date(shop: ConnectorsPage) -> None:
-    shop.open("#/connector/orders-db/offsets")
-    shop.see("timestamp: 23 Nov 2025", "tbody")
-
-
-def test_offsets_are_reset(orders: ConnectorsPage, server: PageServer) -> None:
-    orders.click("Offsets")
-    orders.click("Stop the connector")
     orders.click("Reset all")
     orders.click("Reset")
     orders.see("No offsets yet")
@@ -146,12 +123,14 @@ def test_topics_are_listed_and_forgotten(orders: ConnectorsPage, server: PageSer
     orders.click("Forget")
     orders.see("No topics yet")
     assert server.plane.topics("orders") == {"orders": {"topics": []}}
+    orders.script("document.getElementById('tab-overview').focus()")
+    orders.driver.switch_to.active_element.send_keys("\ue014")
+    orders.until(lambda: orders.focused() == "Runs", "the arrow does not go to the next tab")
 
 
-def test_a_failed_task_shows_its_trace(page: ConnectorsPage, server: PageServer) -> None:
-    server.add(Registered("bad", CONFIG, tasks=(State.RUNNING, State.FAILED), trace="IOException: disk full\n\tat x"))
-    page.open("#/connector/bad/tasks")
-    page.see("IOException: disk full", "pre")
+def test_an_offset_that_is_a_time_has_its_date(shop: ConnectorsPage) -> None:
+    shop.open("#/connector/orders-db/offsets")
+    shop.see("timestamp: 23 Nov 2025", "tbody")
 
 
 def test_dead_letters_are_shown_on_demand(shop: ConnectorsPage) -> None:
@@ -165,12 +144,6 @@ def test_dead_letters_are_shown_on_demand(shop: ConnectorsPage) -> None:
 def test_a_connector_that_does_not_exist(page: ConnectorsPage) -> None:
     page.open("#/connector/nope")
     page.see("Connector nope not found", "#banner")
-
-
-def test_tabs_by_keyboard(orders: ConnectorsPage) -> None:
-    orders.script("document.getElementById('tab-overview').focus()")
-    orders.driver.switch_to.active_element.send_keys("\ue014")
-    orders.until(lambda: orders.focused() == "Runs", "the arrow does not go to the next tab")
 
 
 LETTERS_LOST = {"read": 9, "written": 0, "filtered": 0, "dead_lettered": 9}
@@ -191,6 +164,7 @@ def pills(page: ConnectorsPage, server: PageServer) -> ConnectorsPage:
 
 
 def test_the_last_run_is_told_and_runs_are_bars_with_an_axis_that_tell_their_numbers(pills: ConnectorsPage) -> None:
+    """It is not registered, and can be."""
     pills.open("#/connector/pills")
     pills.see("9 read, 9 dead-lettered\nSucceeded · 12 s · 1 min ago", ".fact.attention")
     pills.see("12 s\n0 s", ".axis")
@@ -203,6 +177,12 @@ def test_the_last_run_is_told_and_runs_are_bars_with_an_axis_that_tell_their_num
     ]
     ActionChains(pills.driver).move_to_element(bars[0]).perform()
     pills.see("failed, 1 s, no records", ".numbers")
+    pills.see("it is configured in DAG pharmacy · write", ".note")
+    assert not pills.all(".actions button")
+    assert [tab.text for tab in pills.all("[role='tab']")] == [
+        *("Overview", "Runs", "Configuration", "Offsets", "Topics", "Dead letters")
+    ]
+    assert (pills.button("Register").get_attribute("href") or "").endswith("#/new?from=pills")
 
 
 def test_runs_are_a_table_with_their_warnings(pills: ConnectorsPage) -> None:
@@ -215,16 +195,6 @@ def test_runs_are_a_table_with_their_warnings(pills: ConnectorsPage) -> None:
         "return [...document.querySelector('.past tbody tr').querySelectorAll('.number')].map((e) => e.textContent)"
     )
     assert pills.script(numbers) == ["12 s", "9", "0", "0", "9"]
-
-
-def test_one_that_is_not_registered_is_looked_at_and_can_be_registered(pills: ConnectorsPage) -> None:
-    pills.open("#/connector/pills")
-    pills.see("it is configured in DAG pharmacy · write", ".note")
-    assert not pills.all(".actions button")
-    assert [tab.text for tab in pills.all("[role='tab']")] == [
-        *("Overview", "Runs", "Configuration", "Offsets", "Topics", "Dead letters")
-    ]
-    assert (pills.button("Register").get_attribute("href") or "").endswith("#/new?from=pills")
 
 
 def test_runs_that_are_remembered_link_to_their_logs(server: PageServer, browser: webdriver.Chrome) -> None:

@@ -23,17 +23,22 @@ from tests.support.registered import Registered
 # A process connects.
 PATIENCE_S = 120.0
 FILE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
 
 
 def choose(page: ConnectorsPage, connector_class: str) -> None:
-    """Begin a new connector of this class."""
-    page.open("#/new")
+    """Begin a new connector of this class, of the classes that are shown."""
     page.until(
         lambda: next((each for each in page.all(".plugin") if connector_class in each.text), None), "not offered"
     ).click()
 
 
 def test_errors_then_success(page: ConnectorsPage, server: PageServer) -> None:
+    page.open("#/new")
+    page.see("keys of Aiven's")
+    sources = [card.text for card in page.all("section[aria-label='Sources'] .plugin")]
+    assert "Usual choice" in sources[0]
+    assert sum(JDBC in text for text in sources) == 1
     choose(page, "FileStreamSourceConnector")
     page.see("3 required settings", ".form-summary")
     assert not page.all(".field .error, .form-summary.bad")
@@ -60,28 +65,20 @@ def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
     page.see("missing ')'", "[id='field-transforms.route.regex-error']")
 
 
-def test_a_key_that_is_not_defined(page: ConnectorsPage, server: PageServer) -> None:
-    page.open(f"#/new/{FILE}")
-    for key, value in (("name", "lingering"), ("topic", "t"), ("file", "/data/in.txt")):
-        page.fill(page.field(key), value)
-    page.find("#new-key").send_keys("producer.override.linger.ms\n")
-    page.fill(page.find("[id='other-producer.override.linger.ms']"), "5")
-    page.see("Everything is valid")
-    page.click("Create")
-    page.see("Never run", ".heading")
-    assert server.plane.registered_config("lingering")["producer.override.linger.ms"] == "5"
-
-
-def test_a_name_that_exists_is_refused(page: ConnectorsPage, server: PageServer) -> None:
+def test_a_key_that_is_not_defined_and_a_name_that_exists(page: ConnectorsPage, server: PageServer) -> None:
     server.plane.create("taken", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
     page.open(f"#/new/{FILE}")
     for key, value in (("name", "taken"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
+    page.find("#new-key").send_keys("producer.override.linger.ms\n")
+    page.fill(page.find("[id='other-producer.override.linger.ms']"), "5")
     page.click("Create")
     page.see("Connector taken already exists", ".savebar")
-
-
-JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
+    page.fill(page.field("name"), "lingering")
+    page.see("Everything is valid")
+    page.click("Create")
+    page.see("Never run", ".heading")
+    assert server.plane.registered_config("lingering")["producer.override.linger.ms"] == "5"
 
 
 @pytest.fixture
@@ -117,14 +114,6 @@ def test_what_was_typed_survives_a_reload_except_secrets(jdbc: ConnectorsPage) -
     kept = [jdbc.field(key).get_attribute("value") for key in ("topic.prefix", "connection.password")]
     assert kept == ["shop-", ""]
     assert "geheim" not in jdbc.script("return JSON.stringify(sessionStorage)")
-
-
-def test_classes_say_what_tells_them_apart(page: ConnectorsPage) -> None:
-    page.open("#/new")
-    page.see("keys of Aiven's")
-    sources = [card.text for card in page.all("section[aria-label='Sources'] .plugin")]
-    assert "Usual choice" in sources[0]
-    assert sum("io.confluent.connect.jdbc.JdbcSourceConnector" in text for text in sources) == 1
 
 
 def test_what_a_connector_ran_with_is_registered(page: ConnectorsPage, server: PageServer) -> None:
@@ -191,42 +180,6 @@ def test_a_connection_of_airflow_is_taken(connecting: ConnectorsPage) -> None:
     assert connecting.accessibility() == []
 
 
-def test_what_a_test_of_the_connection_finds_is_at_its_setting(connecting: ConnectorsPage, tmp_path: Path) -> None:
-    db = SqliteDatabase.create(tmp_path)
-    db.execute("create table orders (id integer)")
-    connecting.open("#/new/io.confluent.connect.jdbc.JdbcSinkConnector")
-    connecting.fill(connecting.field("connection.url"), f"jdbc:sqlite:{tmp_path}/no/such.db")
-    try_connection(connecting)
-    connecting.see("Give the connector a name first")
-    connecting.fill(connecting.field("name"), "orders")
-    try_connection(connecting)
-    connecting.see("such.db", "[id='field-connection.url-error']", PATIENCE_S)
-    connecting.fill(connecting.field("connection.url"), db.url)
-    try_connection(connecting)
-    connecting.see("Connected.", patience_s=PATIENCE_S)
-    assert not connecting.all("[id='field-connection.url-error']")
-    connecting.screenshot("connectors-new-tested")
-
-
-@pytest.mark.exhaustive
-def test_tables_and_columns_of_the_database_are_offered(connecting: ConnectorsPage, tmp_path: Path) -> None:
-    db = SqliteDatabase.create(tmp_path)
-    db.execute("create table orders (id integer primary key, at timestamp)")
-    db.execute("create table customers (number integer primary key)")
-    connecting.open(f"#/new/{JDBC}")
-    connecting.fill(connecting.field("name"), "orders")
-    connecting.fill(connecting.field("connection.url"), db.url)
-    Select(connecting.field("mode")).select_by_value("timestamp")
-    try_connection(connecting)
-    connecting.see("It has 2 tables to choose from", patience_s=PATIENCE_S)
-    Select(connecting.find("[aria-label='Add to table.whitelist']")).select_by_value("orders")
-    Select(connecting.find("[aria-label='Add to timestamp.column.name']")).select_by_value("at")
-    assert connecting.field("table.whitelist").get_attribute("value") == "orders"
-    assert connecting.field("timestamp.column.name").get_attribute("value") == "at"
-    connecting.screenshot("connectors-new-offered")
-    assert connecting.accessibility() == []
-
-
 HOLD_VALIDATIONS = """
     const fetched = window.fetch;
     const released = new Promise((release) => (window.release = release));
@@ -237,20 +190,31 @@ HOLD_VALIDATIONS = """
 """
 
 
-def test_columns_are_offered_also_if_the_form_learns_of_their_setting_afterwards(
+def test_what_a_test_of_the_connection_finds_is_at_its_setting_and_tables_and_columns_are_offered(
     connecting: ConnectorsPage, tmp_path: Path
 ) -> None:
     """On a slow server a connection may be tested before the last change is validated."""
     db = SqliteDatabase.create(tmp_path)
     db.execute("create table orders (id integer primary key, at timestamp)")
+    db.execute("create table customers (number integer primary key)")
     connecting.open(f"#/new/{JDBC}")
+    connecting.fill(connecting.field("connection.url"), f"jdbc:sqlite:{tmp_path}/no/such.db")
+    try_connection(connecting)
+    connecting.see("Give the connector a name first")
     connecting.fill(connecting.field("name"), "orders")
+    try_connection(connecting)
+    connecting.see("such.db", "[id='field-connection.url-error']", PATIENCE_S)
     connecting.fill(connecting.field("connection.url"), db.url)
     connecting.button("Test the connection")
     connecting.script(HOLD_VALIDATIONS)
     Select(connecting.field("mode")).select_by_value("timestamp")
     try_connection(connecting)
-    connecting.see("It has 1 table to choose from", patience_s=PATIENCE_S)
+    connecting.see("It has 2 tables to choose from", patience_s=PATIENCE_S)
+    assert not connecting.all("[id='field-connection.url-error']")
     connecting.script("window.release()")
+    Select(connecting.find("[aria-label='Add to table.whitelist']")).select_by_value("orders")
     Select(connecting.find("[aria-label='Add to timestamp.column.name']")).select_by_value("at")
+    assert connecting.field("table.whitelist").get_attribute("value") == "orders"
     assert connecting.field("timestamp.column.name").get_attribute("value") == "at"
+    connecting.screenshot("connectors-new-offered")
+    assert connecting.accessibility() == []

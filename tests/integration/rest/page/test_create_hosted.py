@@ -53,6 +53,7 @@ def test_from_the_form_to_records(
     page, plane = own_page, own_server.plane
     lines, topic = tmp_path / "in.txt", unique("t")
     lines.write_text("one\ntwo\nthree\n")
+    page.open("#/new")
     choose(page, "FileStreamSourceConnector")
     page.fill(page.field("name"), "lines")
     page.fill(page.field("topic"), topic)

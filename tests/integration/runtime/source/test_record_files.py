@@ -25,7 +25,7 @@ _JSON = {
 }
 
 
-@pytest.fixture(scope="module", params=["s3", pytest.param("file", marks=pytest.mark.exhaustive)])
+@pytest.fixture(scope="module", params=["file", pytest.param("s3", marks=pytest.mark.exhaustive)])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     if request.param == "file":
         yield Store(str(tmp_path_factory.mktemp("files")), {})
@@ -74,6 +74,7 @@ def records(bootstrap: str, folder: Folder) -> list[dict[str, object]]:
     return [json.loads(value or b"null") for value in read_values(bootstrap, f"t-{folder.name}")]
 
 
+@pytest.mark.parametrize("store", ["file", "s3"], indirect=True, scope="module")
 def test_each_file_is_read_once(folder: Folder, run_here: Run, bootstrap: str) -> None:
     folder.put("a.csv", b"id,name\n1,x\n2,y\n")
     folder.put_parquet("b.parquet", pa.table({"id": [3], "price": [2.5]}))
