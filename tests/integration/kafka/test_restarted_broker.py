@@ -25,8 +25,6 @@ def broker(tmp_path: Path) -> EmbeddedBroker:
 def test_a_call_that_the_client_does_not_answer_ends_and_the_next_producer_commits(
     broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(producers, "_CALL_S", 2.0)
-    monkeypatch.setattr(producers, "_GRACE_S", 1.0)
     config = {"bootstrap.servers": broker.bootstrap, "transactional.id": "restarted"}
     partition = create_topic(broker.bootstrap, "input")
     consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "group"})
@@ -40,7 +38,9 @@ def test_a_call_that_the_client_does_not_answer_ends_and_the_next_producer_commi
         first = TransactionalProducer(config, "a sink")
         commit(first, 1)
         broker.kill()
-        with pytest.raises(RetriableError, match="a sink: "):
+        with monkeypatch.context() as patch, pytest.raises(RetriableError, match="a sink: "):
+            patch.setattr(producers, "_CALL_S", 2.0)
+            patch.setattr(producers, "_GRACE_S", 1.0)
             commit(first, 2)
         first.close()
         broker.start()

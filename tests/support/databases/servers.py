@@ -25,7 +25,7 @@ import duckdb
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
 
-START_SECONDS = 60
+START_SECONDS = 180
 USER = "kconnect"
 _PR_SET_PDEATHSIG = 1
 

@@ -205,7 +205,7 @@ def kill_all(processes: list[psutil.Process]) -> None:
             continue
 
 
-def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[psutil.Process]:
+def wait_gone(processes: list[psutil.Process], timeout_s: float = 60.0) -> list[psutil.Process]:
     """Wait until processes are gone; returns those that are not."""
     return list(psutil.wait_procs(processes, timeout=timeout_s)[1])
 
