@@ -173,7 +173,8 @@ def allow(strict: EmbeddedBroker) -> Callable[..., None]:
             """What the broker has accepted, and does not know yet."""
             return {*operations} - {each.operation.name for each in admin.describe_acls(any_right).result(20)}
 
-        assert eventually(missing, set()) == set()
+        none: set[str] = set()
+        assert eventually(missing, none) == none
 
     return add
 
