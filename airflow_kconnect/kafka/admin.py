@@ -34,6 +34,8 @@ from airflow_kconnect.kafka.errors import error_of, is_not_yet, text_of, transla
 log = logging.getLogger(__name__)
 
 _BAD_TOPIC = (KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.INVALID_PARTITIONS, KafkaError.INVALID_CONFIG)
+# What the client knows of a partition's leader is too old, or it knows none.
+_OF_OLD_LEADERS = (KafkaError._NOENT, KafkaError.FENCED_LEADER_EPOCH)
 _KEY_OF = {
     KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
     KafkaError.INVALID_PARTITIONS: "partitions",
@@ -399,16 +401,16 @@ class KafkaAdmin:
         :param timeout_s: for how long; that of one request if not given.
         """
         deadline = time.monotonic() + (timeout_s or self._timeout_s)
-        without_leaders = False
+        has_old_leaders = False
         while True:
             try:
-                if without_leaders:  # the client remembers that, and would not ask again
+                if has_old_leaders:  # the client remembers them, and would not ask again
                     self._client.list_topics(timeout=self._timeout_s)
                 return request()
             except KafkaException as error:
                 if not is_not_yet(error_of(error)) or time.monotonic() > deadline:
                     raise translated(error, doing) from error
-                without_leaders = error_of(error).code() == KafkaError._NOENT
+                has_old_leaders = error_of(error).code() in _OF_OLD_LEADERS
                 time.sleep(0.05)
 
 

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 
 LOOPBACK = "127.0.0.1"
+_FROM = 15_000
+_GIVEN_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_GIVEN_OUT_FROM = 32_768  # where Linux does not say it
 
 
 def free_port() -> int:
-    """A port that is currently free."""
+    """A port that is currently free, and that the system does not give to a program that asks for any: a client could
+    get one of those before the server for which it is chosen has started.
+    """
+    candidates = range(_FROM, _given_out_from())
+    for _ in range(min(100, len(candidates))):
+        port = secrets.choice(candidates)
+        if not is_taken(port):
+            return port
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
+
+
+def _given_out_from() -> int:
+    with suppress(OSError, ValueError):
+        return int(_GIVEN_OUT.read_text().split()[0])
+    return _GIVEN_OUT_FROM
 
 
 def is_taken(port: int) -> bool:

@@ -13,6 +13,7 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support.airflow.dags import report_of
 from tests.support.connect.debezium import debezium_folder
 from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.slots import drop_slots
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def shop(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     shop |= {"login": database.user, "password": database.password}
     monkeypatch.setenv("AIRFLOW_CONN_SHOP", json.dumps(shop))
     yield database
-    database.execute("select pg_drop_replication_slot('shop_cdc')")
+    drop_slots(database)
 
 
 @pytest.fixture

@@ -241,11 +241,11 @@ class _Handler(BaseHTTPRequestHandler):
         """A tunnel, of an HTTP proxy."""
         self.server.proxy.fault_of("CONNECT")
         host, _, port = self.path.partition(":")
-        with socket.create_connection((host, int(port)), timeout=10) as other:
+        with socket.create_connection((host, int(port)), timeout=60) as other:
             self.send_response(200)
             self.end_headers()
             ends = {self.connection: other, other: self.connection}
-            while ready := select.select(list(ends), [], [], 10)[0]:
+            while ready := select.select(list(ends), [], [], 60)[0]:
                 for end in ready:
                     if not (data := end.recv(65536)):
                         self.close_connection = True

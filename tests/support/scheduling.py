@@ -17,6 +17,7 @@ _SHARED = {
             "tests/integration/places",
             "tests/integration/connectors/test_cloud_storage_stores.py",
             "tests/integration/connectors/test_directory_in_stores.py",
+            "tests/integration/connectors/test_stopped_runs.py",
         ),
         "servers of all kinds of stores",
     ),

@@ -56,6 +56,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         yield driver
 
 
+def fill_in(page: ConnectorsPage, user: str) -> bool:
+    """The form of the login; React may replace its fields meanwhile."""
+    for field, text in zip(page.all("input"), (user, PASSWORDS[user]), strict=False):
+        page.fill(field, text)
+    return True
+
+
 @pytest.fixture
 def log_in(airflow_url: str, browser: webdriver.Chrome) -> Iterator[Callable[[str], ConnectorsPage]]:
     """Opens Airflow's UI as a user; its navigation has the Connectors page then."""
@@ -66,9 +73,8 @@ def log_in(airflow_url: str, browser: webdriver.Chrome) -> Iterator[Callable[[st
         browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
         page.open("/auth/login")
         page.until(lambda: len(page.all("input")) >= 2, "there is no login form", PATIENCE_S)
-        for field, text in zip(page.all("input"), (user, PASSWORDS[user]), strict=False):
-            field.send_keys(text)
-        page.find("button[type='submit'], form button, button").click()
+        page.until(lambda: fill_in(page, user), "the login form cannot be filled in", PATIENCE_S)
+        page.press("button[type='submit'], form button, button")
         page.until(lambda: page.all("a[href$='plugin/connectors']"), "Airflow's navigation has no page", PATIENCE_S)
         return page
 

@@ -18,7 +18,7 @@ def test_the_page_is_used_in_airflows_frame(
 ) -> None:
     page = log_in("ada")
     driver = page.driver
-    page.find("a[href$='plugin/connectors']").click()
+    page.press("a[href$='plugin/connectors']")
     page.until(lambda: page.all("iframe"), "there is no frame", PATIENCE_S)
     page.screenshot("connectors-in-airflow")
     driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))

@@ -117,7 +117,7 @@ def test_the_tab_is_at_the_run_in_airflows_ui(
     driver = page.driver
     driver.get(f"{airflow_url}/dags/{run['dag_id']}/runs/{run['run_id']}")
     page.until(lambda: page.all("a[href$='plugin/connector-reports']"), "the run has no tab", PATIENCE_S)
-    page.find("a[href$='plugin/connector-reports']").click()
+    page.press("a[href$='plugin/connector-reports']")
     page.until(lambda: page.all("iframe"), "there is no frame", PATIENCE_S)
     driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))
     page.see("2 records became dead letters", patience_s=PATIENCE_S)

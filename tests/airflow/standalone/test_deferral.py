@@ -59,7 +59,7 @@ def waiting(
 
     def start(answer: str) -> dict[str, str]:
         yarn.answer(answer)
-        run, before = deferred.trigger(), yarn.asked
+        before, run = yarn.asked, deferred.trigger()
         wait_for(lambda: yarn.asked > before, "no trigger asks", airflow)
         return run
 

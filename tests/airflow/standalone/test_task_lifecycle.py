@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from airflow_kconnect.machine.process_tree import is_alive
 from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow, wait_for
 from tests.support.kafka import read_values
 from tests.support.spark.jobs import command_of
@@ -61,7 +62,7 @@ def test_a_task_that_a_user_stops_leaves_no_process_and_the_next_run_is_exact(
     run = stopped.start()
     job = stopped.job()
     stopped.dag.fail_task(run)
-    wait_for(lambda: not any(map(_runs, job)), "the job still runs", stopped.airflow)
+    wait_for(lambda: not any(map(is_alive, job)), "the job still runs", stopped.airflow)
 
     second = stopped.dag.wait_for_end(stopped.dag.trigger())
 
@@ -77,7 +78,7 @@ def test_a_task_whose_worker_dies_is_retried_and_exact(reading: Callable[[int], 
     job = left.job()
     for process in _workers_of(job, left.airflow):
         process.kill()
-    wait_for(lambda: not any(map(_runs, job)), "the job of the dead worker still runs", left.airflow)
+    wait_for(lambda: not any(map(is_alive, job)), "the job of the dead worker still runs", left.airflow)
 
     run = left.dag.wait_for_end(run)
 
@@ -91,7 +92,3 @@ def _workers_of(job: list[psutil.Process], airflow: StandaloneAirflow) -> list[p
     airflows = {process.pid for process in airflow.processes()} - pids
     above = {parent.pid: parent for process in job for parent in process.parents() if parent.pid in airflows}
     return [process for process in above.values() if "supervisor" in process.name() or "worker" in command_of(process)]
-
-
-def _runs(process: psutil.Process) -> bool:
-    return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)

@@ -159,13 +159,13 @@ class TestParquet:
         assert "`id` does not fit into int" in error
         assert [row["id"] for row in lake.rows] == [1, 7]
 
-    @pytest.mark.parametrize("policy", ["fail", "ignore"])
+    @pytest.mark.parametrize("policy", ["fail", pytest.param("ignore", marks=pytest.mark.exhaustive)])
     def test_other_types_are_refused(self, spark: SparkSession, tmp_path: Path, policy: str) -> None:
         lake = Lake(spark, tmp_path, policy, "parquet")
         (error,) = lake.run(FIRST, (3, ("x",)))
         assert "`id` is string, and was int" in error
 
-    @pytest.mark.parametrize("policy", ["fail", "ignore"])
+    @pytest.mark.parametrize("policy", ["fail", pytest.param("ignore", marks=pytest.mark.exhaustive)])
     def test_values_without_a_schema_have_a_column_of_their_own(
         self, spark: SparkSession, tmp_path: Path, policy: str
     ) -> None:

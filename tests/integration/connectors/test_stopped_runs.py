@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from airflow_kconnect.places.registry import open_place
 from tests.support import unique
 from tests.support.confluent_sinks import confluent_sink
 from tests.support.faults import FaultProxy, delayed
-from tests.support.stores import Store, azure_store, google_store, hdfs_store, moto_store
+from tests.support.stores import Store
 
 _CONFLUENT: dict[str, type[CloudStorageSinkConnector]] = {
     "s3": S3SinkConnector,
@@ -44,12 +43,9 @@ def confluents_sink(store: Store, folder: str, size: int) -> NativeSinkConnector
     return _CONFLUENT[_scheme(store)]({**keys, **confluent_sink(store)})
 
 
-@pytest.fixture(scope="module", params=[moto_store, google_store, azure_store,
-                                        pytest.param(hdfs_store, marks=pytest.mark.exhaustive)])  # fmt: skip
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    folder: tuple[Path, ...] = () if request.param is moto_store else (tmp_path_factory.mktemp("store"),)
-    with request.param(*folder) as made:
-        yield made
+@pytest.fixture(scope="module", params=["moto", "gs", "azure", pytest.param("hdfs", marks=pytest.mark.exhaustive)])
+def store(request: pytest.FixtureRequest, store_of: Callable[[str], Store]) -> Store:
+    return store_of(request.param)
 
 
 @pytest.mark.parametrize("sink", [directory_sink, confluents_sink])

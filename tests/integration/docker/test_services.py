@@ -63,11 +63,11 @@ class Spark:
         words = [self._here(word).replace(":8080", f":{self._ports['spark-master']}") for word in arguments]
         words = [word.replace(":8081", f":{self._ports['spark-worker']}") for word in words]
         checked = subprocess.run(
-            [sys.executable, FOLDER / Path(script).name, *words], capture_output=True, timeout=30, check=False
+            [sys.executable, FOLDER / Path(script).name, *words], capture_output=True, timeout=120, check=False
         )
         return checked.returncode == 0
 
-    def wait_for(self, service: str, timeout_s: float = 90.0) -> None:
+    def wait_for(self, service: str, timeout_s: float = 180.0) -> None:
         """Return when a service is healthy."""
         deadline_s = time.monotonic() + timeout_s
         while not self.is_healthy(service):

@@ -93,8 +93,8 @@ class Search(Store):
 
     def documents(self, topic: str) -> dict[str, dict[str, Any]]:
         index = f"{self._server.url}/{topic.lower()}"
-        httpx.post(f"{index}/_refresh")
-        answer = httpx.get(f"{index}/_search", params={"size": "1000"}, timeout=30).json()
+        httpx.post(f"{index}/_refresh", timeout=60)
+        answer = httpx.get(f"{index}/_search", params={"size": "1000"}, timeout=60).json()
         return {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]} if "hits" in answer else {}
 
     def remove(self) -> None:
@@ -239,7 +239,8 @@ def test_writes_that_are_not_confirmed_are_put_again_although_one_was_refused(st
 @pytest.mark.parametrize("store", [Search], indirect=True)
 def test_records_are_not_bad_since_their_index_cannot_be_written(store: Store, put: Any) -> None:
     put(topic := unique("t"), (0, "a", {"n": 1}))
-    httpx.put(f"{store.config()['connection.url']}/{topic}/_settings", json={"index.blocks.write": True})
+    settings = f"{store.config()['connection.url']}/{topic}/_settings"
+    httpx.put(settings, json={"index.blocks.write": True}, timeout=60).raise_for_status()
     task = task_of(store, reporter := Reporter())
     with pytest.raises(RetriableError, match=f"index {topic} cannot be written: 403 cluster_block_exception"):
         task.put([SinkRecord(topic, 0, 1, "b", {"n": 2})])

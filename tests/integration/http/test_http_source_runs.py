@@ -15,6 +15,7 @@ from airflow_kconnect.conformance.lab import Lab
 from airflow_kconnect.conformance.subject import Subject
 from airflow_kconnect.conformance.suite import checks_of, examined
 from airflow_kconnect.http.source import HttpSourceConnector
+from airflow_kconnect.runtime.process.session import LazySession
 from tests.support import kill_points
 from tests.support.connectors.runs import Runs
 from tests.support.paged_api import PagedApi
@@ -49,9 +50,9 @@ def config_of(api: PagedApi, topic: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def runs(api: PagedApi, worker_props: dict[str, str], tmp_path: Path) -> Runs:
+def runs(api: PagedApi, worker_props: dict[str, str], tmp_path: Path, spark_if_needed: LazySession) -> Runs:
     own = {"connector.class": "airflow_kconnect.connectors.http.HttpSourceConnector"}
-    made = Runs(worker_props, tmp_path, own)
+    made = Runs(worker_props, tmp_path, spark_if_needed, own)
     made.config |= config_of(api, f"{made.name}.orders")
     return made
 
@@ -62,8 +63,8 @@ def test_killed_runs_lose_and_double_nothing(point: str, runs: Runs, api: PagedA
     api.count = 40
     runs.kill_at(point)
     api.count, api.failures = 65, 1  # it asks again
-    report = runs.run().report()
-    assert report["guarantee"] == "exactly_once"
+    report = runs.run()
+    assert report.guarantee == "exactly_once"
     rows = runs.column("orders", "payload")
     assert Counter(row["id"] for row in rows) == Counter(range(65))
     assert rows[-1] == {"id": 64, "amount": "64.50"}
@@ -104,7 +105,7 @@ _MORE = (
 
 
 @pytest.mark.parametrize("check", [*_QUICK, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in _MORE)])
-@pytest.mark.parametrize("harness", [_Api, _ByPages])
+@pytest.mark.parametrize("harness", [_Api, pytest.param(_ByPages, marks=pytest.mark.exhaustive)])
 def test_it_conforms(harness: type[_Api], check: str, worker_props: dict[str, str], tmp_path: Path) -> None:
     lab = Lab(Subject.of(HttpSourceConnector, tmp_path), harness, worker_props, tmp_path)
     (finding,) = examined(lab, checks_of(lab.subject, [check])).findings

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Timer
 
 import pytest
 
@@ -19,45 +18,26 @@ from tests.support.kafka import create_topic
 _TOO_MANY_REPLICAS = {"offsets.topic.replication.factor": "3"}
 
 
-@pytest.fixture
-def bootstrap(tmp_path: Path) -> Iterator[str]:
-    """`host:port` of a broker that no one has asked for a group before, and that cannot create their topic."""
-    embedded = EmbeddedBroker(tmp_path, settings=_TOO_MANY_REPLICAS)
-    embedded.start()
-    yield embedded.bootstrap
-    embedded.stop()
-
-
-@pytest.fixture
-def slow_bootstrap(bootstrap: str) -> Iterator[str]:
-    """`host:port` of a broker that can coordinate groups two seconds later."""
-    later = Timer(2.0, create_topic, [bootstrap, "__consumer_offsets", 5, {"cleanup.policy": "compact"}])
-    later.start()
-    yield bootstrap
-    later.join()
-
-
-class TestFirstRequest:
+def test_the_first_requests_wait_for_the_coordinator_and_tell_what_to_look_at_if_there_is_none(tmp_path: Path) -> None:
     """The client itself gives up its search after half a second, without a word."""
-
-    def test_it_waits_for_the_coordinator(self, slow_bootstrap: str) -> None:
-        assert KafkaAdmin({"bootstrap.servers": slow_bootstrap}).group_state("connect-orders").name == "DEAD"
-
-    def test_it_waits_for_those_of_many_groups(self, slow_bootstrap: str) -> None:
-        states = PollingAdmin({"bootstrap.servers": slow_bootstrap}).group_states(f"connect-{n}" for n in range(20))
-        assert list(states.values()) == [GroupState("DEAD", 0, True)] * 20
-
-    def test_a_client_that_had_given_up_survives_it(self, slow_bootstrap: str) -> None:
-        config = {"bootstrap.servers": slow_bootstrap}
-        impatient = KafkaAdmin(config, timeout_s=0.2)
-        with pytest.raises(RetriableError):
+    broker = EmbeddedBroker(tmp_path, settings=_TOO_MANY_REPLICAS)
+    broker.start()
+    try:
+        config = {"bootstrap.servers": broker.bootstrap}
+        impatient = KafkaAdmin(config, timeout_s=1.0)
+        told = r"no broker coordinates it after 1 s\..*`offsets\.topic\.replication\.factor`"
+        with pytest.raises(RetriableError, match=told):
             impatient.group_state("connect-orders")
-        # The wait for a coordinator is longer than that for other answers.
-        assert GroupAdmin(config, timeout_s=0.2).group_state("connect-orders").name == "DEAD"
+        with ThreadPoolExecutor() as threads:
+            # The wait for a coordinator is longer than that for other answers.
+            of_one = threads.submit(GroupAdmin(config, timeout_s=0.2).group_state, "connect-orders")
+            of_many = threads.submit(PollingAdmin(config).group_states, [f"connect-{n}" for n in range(20)])
+            with pytest.raises(RetriableError, match=told):  # by now the others ask, and their clients have given up
+                impatient.group_state("connect-orders")
+            create_topic(broker.bootstrap, "__consumer_offsets", 5, {"cleanup.policy": "compact"})
+            assert of_one.result().name == "DEAD"
+            assert list(of_many.result().values()) == [GroupState("DEAD", 0, True)] * 20
+        # A client that had given up survives it.
         assert impatient.group_state("connect-orders").name == "DEAD"
-
-
-def test_a_cluster_that_cannot_create_the_topic_of_groups_is_told_what_to_look_at(bootstrap: str) -> None:
-    told = r"no broker coordinates it after 1 s\..*`offsets\.topic\.replication\.factor`"
-    with pytest.raises(RetriableError, match=told):
-        KafkaAdmin({"bootstrap.servers": bootstrap}, timeout_s=1.0).group_state("connect-orders")
+    finally:
+        broker.stop()

@@ -34,7 +34,8 @@ def runner(
         yield runner
 
 
-@pytest.mark.parametrize("runner", [BATCHES, pytest.param(JOBS, marks=pytest.mark.exhaustive)], indirect=True)
+@pytest.mark.exhaustive  # the job is that of EMR Serverless, and unit tests know the request
+@pytest.mark.parametrize("runner", [BATCHES, JOBS], indirect=True)
 def test_a_job_moves_records_and_its_report_comes_back(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:

@@ -35,7 +35,8 @@ def runner(
             yield runner
 
 
-@pytest.mark.parametrize("runner", ["emr", pytest.param("emr-eks", marks=pytest.mark.exhaustive)], indirect=True)
+@pytest.mark.exhaustive  # the job is that of EMR Serverless, and unit tests know the request
+@pytest.mark.parametrize("runner", ["emr", "emr-eks"], indirect=True)
 def test_a_job_moves_records_and_its_report_comes_back(
     runner: JobRunner, bucket: Store, worker_props: dict[str, str], lines: Lines
 ) -> None:

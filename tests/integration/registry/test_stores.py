@@ -26,7 +26,9 @@ SCHEMA = RegisteredSchema("AVRO", '"string"')
 
 def _keytool(*arguments: str) -> None:
     env = {**os.environ, "PASSWORD": PASSWORD, "KEY_PASSWORD": KEY_PASSWORD}
-    subprocess.run(["keytool", *arguments, "-noprompt"], env=env, check=True, capture_output=True)
+    subprocess.run(
+        ["keytool", "-J-XX:TieredStopAtLevel=1", *arguments, "-noprompt"], env=env, check=True, capture_output=True
+    )
 
 
 @dataclass(frozen=True)

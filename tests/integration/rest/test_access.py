@@ -73,26 +73,22 @@ def test_the_list_of_requests_is_complete(plane: ControlPlane) -> None:
     assert operations == set(REQUESTS)
 
 
-@pytest.mark.parametrize(("method", "path"), REQUESTS)
-def test_without_the_token_nothing_is_answered(method: str, path: str, guarded: TestClient) -> None:
-    assert guarded.request(method, path).status_code == 401
+def test_without_the_token_nothing_is_answered(guarded: TestClient) -> None:
+    assert [each for each in REQUESTS if guarded.request(*each).status_code != 401] == []
 
 
-@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer", "Basic Z2VoZWlt", "geheim"])
-def test_another_token_is_refused(header: str, guarded: TestClient) -> None:
-    assert guarded.get("/connectors", headers={"Authorization": header}).status_code == 401
+def test_another_token_is_refused(guarded: TestClient) -> None:
+    for header in ("Bearer wrong", "Bearer", "Basic Z2VoZWlt", "geheim"):
+        assert guarded.get("/connectors", headers={"Authorization": header}).status_code == 401, header
 
 
 def test_with_the_token_everything_is_answered(guarded: TestClient) -> None:
     assert guarded.get("/connectors", headers={"Authorization": "Bearer geheim"}).status_code == 200
 
 
-@pytest.mark.parametrize(("method", "path"), WRITES)
 @pytest.mark.parametrize("header", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
-def test_pages_of_other_sites_change_nothing(
-    method: str, path: str, header: dict[str, str], client: TestClient
-) -> None:
-    assert client.request(method, path, headers=header).status_code == 403
+def test_pages_of_other_sites_change_nothing(header: dict[str, str], client: TestClient) -> None:
+    assert [each for each in WRITES if client.request(*each, headers=header).status_code != 403] == []
 
 
 def test_pages_of_other_sites_can_read_nothing(client: TestClient) -> None:
@@ -108,9 +104,9 @@ def test_a_page_of_this_server_may_write(client: TestClient) -> None:
     assert client.put("/connectors/a/pause", headers=headers).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/ui/", "/ui/app.js", "/ui/style.css"])
-def test_the_files_of_the_page_need_no_token(path: str, guarded: TestClient) -> None:
-    assert guarded.get(path).status_code == 200
+def test_the_page_and_the_health_need_no_token(guarded: TestClient) -> None:
+    for path in ("/ui/", "/ui/app.js", "/ui/style.css", "/health"):
+        assert guarded.get(path).status_code == 200, path
 
 
 @pytest.fixture
@@ -136,7 +132,3 @@ def test_a_reader_is_told_that_nothing_can_be_changed(limited: TestClient) -> No
 
 def test_a_reader_sees_no_contents_of_dead_letters(limited: TestClient) -> None:
     assert limited.get("/v1/connectors/a/dead-letters/last").status_code == 403
-
-
-def test_the_health_needs_no_token(guarded: TestClient) -> None:
-    assert guarded.get("/health").json()["status"] == "healthy"

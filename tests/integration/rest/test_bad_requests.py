@@ -136,57 +136,31 @@ def test_unknown_paths_are_answered_in_connects_form(path: str, client: TestClie
     assert answer.json() == {"error_code": 404, "message": "HTTP 404 Not Found"}
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", ""),
-        ("GET", "/config"),
-        ("PATCH", "/config"),
-        ("DELETE", ""),
-        ("GET", "/status"),
-        ("GET", "/tasks"),
-        ("GET", "/tasks/0/status"),
-        ("POST", "/tasks/0/restart"),
-        ("POST", "/restart"),
-        ("PUT", "/pause"),
-        ("PUT", "/resume"),
-        ("PUT", "/stop"),
-        ("GET", "/offsets"),
-        ("PATCH", "/offsets"),
-        ("DELETE", "/offsets"),
-    ],
-)
-def test_an_unknown_connector_is_not_found(method: str, path: str, client: TestClient) -> None:
-    answer = client.request(method, f"/connectors/nope{path}", json={} if method == "PATCH" else None)
-    assert answer.json()["error_code"] == 404
+OF_A_CONNECTOR: list[tuple[str, str, Any]] = [
+    *(("GET", path, None) for path in ("", "/config", "/status", "/tasks", "/tasks/0/status", "/offsets")),
+    *(("PUT", path, None) for path in ("/pause", "/resume", "/stop")),
+    *(("POST", path, None) for path in ("/restart", "/tasks/0/restart")),
+    *(("DELETE", path, None) for path in ("", "/offsets")),
+    *(("PATCH", path, {}) for path in ("/config", "/offsets")),
+]
+OF_V1: list[tuple[str, str, Any]] = [
+    *(("GET", path, None) for path in ("", "/dead-letters", "/dead-letters/last")),
+    ("PUT", "/config/validate", CONFIG),
+    ("POST", "/preview", {"latest": 1}),
+    ("POST", "/replay", {"dead_letters": True}),
+]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("GET", "", None),
-        ("PUT", "/config/validate", CONFIG),
-        ("GET", "/dead-letters", None),
-        ("GET", "/dead-letters/last", None),
-        ("POST", "/preview", {"latest": 1}),
-        ("POST", "/replay", {"dead_letters": True}),
-    ],
-)
-def test_nor_is_it_below_v1(method: str, path: str, body: dict[str, Any] | None, client: TestClient) -> None:
-    answer = client.request(method, f"/v1/connectors/nope{path}", json=body)
-    assert (answer.status_code, answer.json()["error_code"]) == (404, 404), answer.text
+@pytest.mark.parametrize(("root", "requests"), [("", OF_A_CONNECTOR), ("/v1", OF_V1)], ids=["connect", "own"])
+def test_an_unknown_connector_is_not_found(root: str, requests: list[tuple[str, str, Any]], client: TestClient) -> None:
+    for method, path, body in requests:
+        answer = client.request(method, f"{root}/connectors/nope{path}", json=body)
+        assert (answer.status_code, answer.json()["error_code"]) == (404, 404), (method, path, answer.text)
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/connectors/one/tasks/99/restart", 404),
-        ("/connectors/one/tasks/-1/restart", 404),
-        ("/connectors/one/tasks/abc/restart", 404),
-    ],
-)
-def test_a_restart_of_nothing_is_refused(path: str, status: int, one: TestClient) -> None:
-    assert one.post(path).status_code == status
+@pytest.mark.parametrize("task", ["99", "-1", "abc"])
+def test_a_restart_of_nothing_is_refused(task: str, one: TestClient) -> None:
+    assert one.post(f"/connectors/one/tasks/{task}/restart").status_code == 404
 
 
 @pytest.mark.parametrize(

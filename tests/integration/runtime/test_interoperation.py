@@ -85,16 +85,6 @@ def _let_connect_read(connect: ConnectWorker, config: dict[str, str], bootstrap:
     _wait(lambda: connect.status(config["name"])["connector"]["state"] == "STOPPED", "stopping the connector")
 
 
-def test_connect_resumes_where_we_stopped(
-    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
-) -> None:
-    numbered.append(500)
-    run_as(source)
-    numbered.append(300)
-    _let_connect_read(connect, source, bootstrap, 800)
-    assert read_values(bootstrap, source["topic"]) == numbered.expected()
-
-
 def test_live_connect_task_is_fenced_and_nothing_is_doubled(
     connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
 ) -> None:

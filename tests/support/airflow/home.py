@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 
 _OURS = "KCONNECT_TEST_AIRFLOW_HOME"
+PATIENT = {"AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": "180", "AIRFLOW__DAG_PROCESSOR__DAG_FILE_PROCESSOR_TIMEOUT": "200"}
+"""Settings with which a DAG file may take a while: on a busy machine its imports do."""
 
 
 def use_own_airflow_home() -> Path:
@@ -25,7 +27,9 @@ def use_own_airflow_home() -> Path:
         "AIRFLOW_HOME": str(home),
         "AIRFLOW__CORE__DAGS_FOLDER": str(Path(__file__).parents[3] / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
+        # Threads of an API server and of tests write to it: each waits for the others.
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}?timeout=60",
+        **PATIENT,
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }
     return home

@@ -19,6 +19,7 @@ import psutil
 
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine.process_tree import kill_tree
+from tests.support.airflow.home import PATIENT
 from tests.support.databases.postgres import PostgresDatabase
 
 _REPOSITORY = Path(__file__).parents[3]
@@ -84,12 +85,13 @@ class StandaloneAirflow:
             "AIRFLOW__API__WORKERS": "1",
             "AIRFLOW__API__SECRET_KEY": secrets.token_hex(32),
             "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
+            **PATIENT,
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600",  # changed files are parsed at once
             # Tasks whose worker was killed are detected quickly.
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
-            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "12",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "30",  # they tell it every five seconds
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "3",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

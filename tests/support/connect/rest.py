@@ -60,7 +60,7 @@ class ConnectRest:
         """Delete a connector; its offsets stay in the topic."""
         self._call("DELETE", _path(name))
 
-    def wait_running(self, name: str, *, timeout_s: float = 60) -> None:
+    def wait_running(self, name: str, *, timeout_s: float = 180) -> None:
         """Wait until a connector and all its tasks run.
 
         :raises ConnectError: it or a task failed; the text contains Connect's trace.
@@ -68,7 +68,7 @@ class ConnectRest:
         """
         self.wait_for(name, "RUNNING", timeout_s=timeout_s)
 
-    def wait_for(self, name: str, state: str, *, timeout_s: float = 60) -> None:
+    def wait_for(self, name: str, state: str, *, timeout_s: float = 180) -> None:
         """Wait until a connector and all its tasks are in a state: RUNNING, PAUSED or STOPPED.
 
         :raises ConnectError: it or a task failed; the text contains Connect's trace.

@@ -1,4 +1,4 @@
-"""Runs of one connector that reads a program or an API: jobs without Spark, and what they have written."""
+"""Runs of one connector that reads a program or an API, none of them with Spark, and what they have written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from airflow_kconnect.runs.report import RunReport
+from airflow_kconnect.runs.spec import RunSpec
+from airflow_kconnect.runtime.job import run
+from airflow_kconnect.runtime.process.session import LazySession
 from tests.support import unique
 from tests.support.kafka import Record, read_all
 from tests.support.spark.jobs import Job, kill_job_at, start_job
@@ -24,27 +28,32 @@ _WITHOUT_JVM = {"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}
 
 
 class Runs:
-    """Jobs of one connector, whose topics have its name and a dot before those of its streams.
+    """Of one connector, whose topics have its name and a dot before those of its streams.
 
-    :param keys: the connector's own; those of a single run may be added to each.
+    :param session: for runs in this process. :param keys: the connector's own; those of a single run may be added to
+        each.
     """
 
-    def __init__(self, worker: Mapping[str, str], folder: Path, keys: Mapping[str, str]) -> None:
-        self.name, self.worker, self._folder = unique("runs"), worker, folder / "jobs"
+    def __init__(self, worker: Mapping[str, str], folder: Path, session: LazySession, keys: Mapping[str, str]) -> None:
+        self.name, self.worker, self._folder, self._session = unique("runs"), worker, folder / "jobs", session
         self.config = {**_KEYS, **keys, "name": self.name, "topic.prefix": f"{self.name}."}
 
     def start(self, keys: Mapping[str, str] | None = None) -> Job:
-        """A run that has begun."""
+        """A job that has begun."""
         return start_job({**self.config, **(keys or {})}, self.worker, self._folder, conf=_WITHOUT_JVM)
 
-    def run(self, keys: Mapping[str, str] | None = None, *, code: int = 0) -> Job:
-        """A run that has ended, with this exit code."""
+    def run(self, keys: Mapping[str, str] | None = None) -> RunReport:
+        """A run in this process."""
+        return run(RunSpec({**self.config, **(keys or {})}, self.worker, run_id=unique("run")), self._session)
+
+    def failed(self, keys: Mapping[str, str], code: int) -> str:
+        """The output of a job that has ended with this exit code."""
         job = self.start(keys)
         assert job.wait(280) == code, job.text()
-        return job
+        return job.text()
 
     def kill_at(self, point: str, keys: Mapping[str, str] | None = None) -> None:
-        """A run that is killed at a failpoint."""
+        """A job that is killed at a failpoint."""
         kill_job_at(point, {**self.config, **(keys or {})}, self.worker, self._folder, conf=_WITHOUT_JVM)
 
     def records(self, stream: str) -> list[Record]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -50,8 +49,8 @@ def happen(event: str, n: int, config: dict[str, Any]) -> None:
         case "hang":
             time.sleep(3600)
         case "leave-a-child":
-            child = subprocess.Popen(["sleep", "600"])
-            Path(config["count_file"] + ".child").write_text(str(child.pid))
+            child = os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "600")
+            Path(config["count_file"] + ".child").write_text(str(child))
             sys.exit(0)
         case "junk":
             sys.stdout.write("this is no message\n")

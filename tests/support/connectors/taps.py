@@ -22,8 +22,9 @@ class Numbers:
 
     def __init__(self, folder: Path, count: int = 0) -> None:
         self.command = folder / self.name
-        run = f"import runpy, sys; sys.argv[0] = {self.script!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
-        self.command.write_text(f"#!{sys.executable}\n{run}\n")
+        script = Path(self.script)
+        run = f"import sys; sys.path.append({str(script.parent)!r}); from {script.stem} import main; main()"
+        self.command.write_text(f"#!{sys.executable} -IS\n{run}\n")  # as few imports as possible: it starts often
         self.command.chmod(0o755)
         self.count_file = folder / "count"
         self.grow(count)

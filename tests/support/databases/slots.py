@@ -35,6 +35,7 @@ def slot_of(database: PostgresDatabase, name: str) -> Iterator[str]:
     try:
         yield name
     finally:
+        _wait_until_idle(database)
         database.execute(
             "select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name=%s", [name]
         )
@@ -65,8 +66,15 @@ def reader_of(database: PostgresDatabase, slot: str) -> Iterator[int]:
         yield _active_pid(database, slot)
     finally:
         end(reader, signal.SIGTERM)
-        while _pid(database, slot) is not None:
-            time.sleep(0.05)
+        _wait_until_idle(database)
+
+
+def drop_slots(database: PostgresDatabase) -> None:
+    """Drop those of a database: the server notices a moment later that a reader has ended."""
+    _wait_until_idle(database)
+    database.execute(
+        "select pg_drop_replication_slot(slot_name) from pg_replication_slots where database = %s", [database.name]
+    )
 
 
 def write_wal(database: PostgresDatabase, megabytes: int) -> None:
@@ -75,6 +83,13 @@ def write_wal(database: PostgresDatabase, megabytes: int) -> None:
     database.execute("alter table noise alter content set storage external")  # not compressed
     for _ in range(megabytes):
         database.execute("insert into noise values (repeat('x', 1000000))")
+
+
+def _wait_until_idle(database: PostgresDatabase) -> None:
+    deadline_s, active = time.monotonic() + 30, "select 1 from pg_replication_slots where database = %s and active"
+    while database.execute(active, [database.name]):
+        assert time.monotonic() < deadline_s, "a slot is still read"
+        time.sleep(0.05)
 
 
 def _active_pid(database: PostgresDatabase, slot: str) -> int:

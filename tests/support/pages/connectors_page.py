@@ -19,7 +19,7 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from tests.support.pages.browser import SCREENSHOTS
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 # Of all elements at once: WebDriver's own questions about one element take a hundred times as long.
 _IS_VISIBLE = (
     "(e) => e.getClientRects().length > 0 && e.checkVisibility({opacityProperty: true, visibilityProperty: true})"
@@ -32,14 +32,16 @@ def served(app: FastAPI) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
-    deadline = time.monotonic() + _PATIENCE_S
-    while not server.started:
-        assert time.monotonic() < deadline, "the server does not start"
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://localhost:{port}"
-    server.should_exit = True
-    thread.join()
+    try:
+        deadline = time.monotonic() + _PATIENCE_S
+        while not server.started:
+            assert thread.is_alive() and time.monotonic() < deadline, "the server does not start"
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://localhost:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 class ConnectorsPage:
@@ -78,7 +80,11 @@ class ConnectorsPage:
 
     def click(self, label: str) -> None:
         """Press a button."""
-        self.button(label).click()
+        self._press(lambda: self.button(label))
+
+    def press(self, css: str) -> None:
+        """Press a visible element, once it is there."""
+        self._press(lambda: self.find(css))
 
     def field(self, key: str) -> WebElement:
         """The field of a setting."""
@@ -148,9 +154,18 @@ class ConnectorsPage:
             f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in violations
         ]
 
+    def _press(self, find: Callable[[], WebElement]) -> None:
+        """One that the page has just replaced is looked for again."""
+
+        def press() -> bool:
+            find().click()
+            return True
+
+        self.until(press, "it cannot be pressed")
+
     def until(self, ask: Callable[[], Any], complaint: str, patience_s: float = _PATIENCE_S) -> Any:
         """The first answer that is true. :raises AssertionError: there is none in time."""
-        deadline = time.monotonic() + patience_s
+        deadline, pause_s = time.monotonic() + patience_s, 0.05
         while True:
             try:
                 if answer := ask():
@@ -158,7 +173,8 @@ class ConnectorsPage:
             except StaleElementReferenceException:
                 pass
             assert time.monotonic() < deadline, f"{complaint}; the page says:\n{self.text('body')[:2000]}"
-            time.sleep(0.05)
+            time.sleep(pause_s)
+            pause_s = min(1.5 * pause_s, 0.5)
 
 
 @contextmanager

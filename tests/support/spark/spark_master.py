@@ -104,7 +104,7 @@ class SparkCluster:
             )
         self._processes.append(process)
 
-    def _wait_for(self, name: str, line: str, timeout_s: float = 90.0) -> None:
+    def _wait_for(self, name: str, line: str, timeout_s: float = 180.0) -> None:
         log, deadline = self._folder / f"{name}.log", time.monotonic() + timeout_s
         while line not in log.read_text(errors="replace"):
             assert self._processes[-1].poll() is None, log.read_text(errors="replace")

@@ -253,13 +253,13 @@ class TestErrors:
         process = subprocess.Popen(
             [*command, "--bootstrap-servers", "broker:9092"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not (spark.folder / "up").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
 
         os.kill(process.pid, signal.SIGINT)
 
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 130
         assert "continues where" in json.loads(out)["error"]["message"]
         assert "Traceback" not in err

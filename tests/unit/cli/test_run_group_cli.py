@@ -214,19 +214,21 @@ def test_many_are_shown_if_there_is_something_to_say(spark: FakeSpark, connector
 def test_an_interrupted_one_tells_what_has_ended(spark: FakeSpark, connector: Connector) -> None:
     spark.behave(
         f"print({report('a')!r}); print({phase('b')!r})\n"
-        "import pathlib, sys, time\npathlib.Path(sys.argv[0]).with_name('up').touch()\ntime.sleep(300)"
+        # More than a pipe holds: what came before has been read then.
+        "import pathlib, sys, time\nsys.stdout.write('x' * 200_000)\nsys.stdout.flush()\n"
+        "pathlib.Path(sys.argv[0]).with_name('up').touch()\ntime.sleep(300)"
     )
     # A dry run: a live one would ask the broker first.
     command = [sys.executable, "-m", "airflow_kconnect.cli", "run", "--json", "--dry-run"]
     command += ["--bootstrap-servers", "broker:9092", str(connector("a")), str(connector("b"))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (spark.folder / "up").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
 
     os.kill(process.pid, signal.SIGINT)
 
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     ended = json.loads(out)["connectors"]
     assert process.returncode == 130
     assert (list(ended["a"]), ended["b"]["error"]["error"]) == (["report"], "KeyboardInterrupt")

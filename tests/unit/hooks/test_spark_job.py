@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -376,7 +377,11 @@ def _pids(spark: FakeSpark) -> list[int]:
 
 
 def _running(pids: list[int]) -> list[int]:
-    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    found = []
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+            found += [pid] if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE else []
+    return found
 
 
 class TestOnKill:

@@ -9,47 +9,17 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobStatus
-from airflow_kconnect.hooks.services.base import ServiceExtras, ServiceJob, SparkService
 from airflow_kconnect.hooks.spark_service import SparkServiceHook
-
-
-class _Service(SparkService):
-    """Does what the test wants when a job is started."""
-
-    title = "the service"
-
-    def __init__(self, staging: Path) -> None:
-        super().__init__("", ServiceExtras(staging=str(staging)))
-        self.started: list[ServiceJob] = []
-        self.ended: list[str] = []
-        self.meanwhile: Callable[[], None] = lambda: None
-        self.answers = True
-
-    def check(self) -> None:
-        return None
-
-    def start(self, job: ServiceJob) -> str:
-        self.started.append(job)
-        self.meanwhile()
-        return "1"
-
-    def status(self, job_id: str) -> JobStatus:
-        return JobStatus("RUNNING")
-
-    def end(self, job_id: str) -> None:
-        if not self.answers:
-            raise ClusterManagerUnavailableError("the service does not answer")
-        self.ended.append(job_id)
+from tests.support.spark.fake_service import FakeService
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> _Service:
-    return _Service(tmp_path / "staging")
+def service(tmp_path: Path) -> FakeService:
+    return FakeService(tmp_path / "staging")
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: _Service) -> Callable[..., SparkServiceHook]:
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: FakeService) -> Callable[..., SparkServiceHook]:
     extra = {"staging": str(tmp_path / "staging")}
     spark = {"conn_type": "spark", "host": "livy://livy_default", "extra": extra}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(spark))
@@ -69,12 +39,12 @@ def job_file(tmp_path: Path) -> str:
     return str(file)
 
 
-def _mailboxes(tmp_path: Path) -> list[str]:
-    return [path.name for path in (tmp_path / "staging" / "runs").glob("*/*")]
+def _mailboxes(service: FakeService) -> list[str]:
+    return [path.name for path in service.mailboxes.glob("*/*")]
 
 
 def test_a_job_whose_task_is_killed_while_it_is_started_is_ended(
-    make: Callable[..., SparkServiceHook], service: _Service, job_file: str, tmp_path: Path
+    make: Callable[..., SparkServiceHook], service: FakeService, job_file: str
 ) -> None:
     """Airflow's signal handler calls `on_kill`, and returns to where the task was."""
     hook = make()
@@ -82,41 +52,41 @@ def test_a_job_whose_task_is_killed_while_it_is_started_is_ended(
     with pytest.raises(RetriableError, match="was killed"):
         hook.submit(job_file)
     assert service.ended == ["1"]
-    assert _mailboxes(tmp_path) == []
+    assert _mailboxes(service) == []
 
 
 def test_a_task_that_is_killed_before_the_start_starts_nothing(
-    make: Callable[..., SparkServiceHook], service: _Service, job_file: str, tmp_path: Path
+    make: Callable[..., SparkServiceHook], service: FakeService, job_file: str
 ) -> None:
     hook = make()
     hook.on_kill()
     with pytest.raises(RetriableError, match="was killed"):
         hook.submit(job_file)
     assert service.started == []
-    assert _mailboxes(tmp_path) == []
+    assert _mailboxes(service) == []
 
 
 def test_the_run_spec_is_removed_even_if_the_job_of_a_killed_task_cannot_be_ended(
-    make: Callable[..., SparkServiceHook], service: _Service, job_file: str, tmp_path: Path
+    make: Callable[..., SparkServiceHook], service: FakeService, job_file: str
 ) -> None:
     hook = make()
     hook.submit(job_file)
     service.answers = False
     hook.on_kill()
-    assert _mailboxes(tmp_path) == []
+    assert _mailboxes(service) == []
 
 
 def test_a_file_that_is_not_there_is_an_error_that_names_it(
-    make: Callable[..., SparkServiceHook], service: _Service, job_file: str, tmp_path: Path
+    make: Callable[..., SparkServiceHook], service: FakeService, job_file: str
 ) -> None:
     with pytest.raises(ConfigError, match=r"file /nowhere/a\.jar of this machine cannot be read: No such file"):
         make(jars="/nowhere/a.jar").submit(job_file)
-    assert _mailboxes(tmp_path) == []
+    assert _mailboxes(service) == []
 
 
 def test_files_of_this_machine_may_have_blanks_and_relative_paths(
     make: Callable[..., SparkServiceHook],
-    service: _Service,
+    service: FakeService,
     job_file: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -130,7 +100,7 @@ def test_files_of_this_machine_may_have_blanks_and_relative_paths(
 
 
 def test_a_parameter_wins_over_the_setting_as_with_spark_submit(
-    make: Callable[..., SparkServiceHook], service: _Service, job_file: str
+    make: Callable[..., SparkServiceHook], service: FakeService, job_file: str
 ) -> None:
     make(executor_memory="4g", conf={"spark.executor.memory": "2g"}).submit(job_file)
     assert service.started[0].conf["spark.executor.memory"] == "4g"

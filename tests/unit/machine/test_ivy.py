@@ -8,6 +8,7 @@ import json
 import os
 import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,10 @@ class TestResolve:
         assert len(calls(tmp_path)) == 2
 
     def test_two_at_once_download_once(self, tmp_path: Path) -> None:
-        java, messages = fake_java(tmp_path, DOWNLOADS + "sleep 0.5"), list[str]()
+        java, messages = (
+            fake_java(tmp_path, f"{DOWNLOADS}while ! test -e {tmp_path}/go; do sleep 0.05; done"),
+            list[str](),
+        )
 
         def resolve() -> None:
             ivy.resolve(COORDINATES, java=java, cache=tmp_path / "cache", progress=messages.append)
@@ -100,6 +104,10 @@ class TestResolve:
         threads = [threading.Thread(target=resolve) for _ in range(3)]
         for thread in threads:
             thread.start()
+        deadline = time.monotonic() + 30
+        while messages.count("Waiting for another process that is downloading") < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        (tmp_path / "go").touch()
         for thread in threads:
             thread.join()
         assert len(calls(tmp_path)) == 1

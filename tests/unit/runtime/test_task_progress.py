@@ -91,7 +91,7 @@ def progress_events(text: str) -> list[dict[str, Any]]:
 
 
 def wait_for_event(
-    capsys: pytest.CaptureFixture[str], count: int | None = None, timeout_s: float = 5
+    capsys: pytest.CaptureFixture[str], count: int | None = None, timeout_s: float = 30
 ) -> dict[str, Any]:
     """The first event that a monitor prints, or the first with a number of records."""
     deadline = time.monotonic() + timeout_s

@@ -49,12 +49,12 @@ def test_one_that_was_cancelled_leaves_the_others_their_look() -> None:
 def test_those_of_one_interval_wake_together() -> None:
     async def wake(late_s: float) -> float:
         await asyncio.sleep(late_s)
-        await until_next(0.5)
+        await until_next(1.0)
         return time.monotonic()
 
     async def scenario() -> list[float]:
-        await until_next(0.5)
+        await until_next(1.0)
         return await asyncio.gather(*(wake(n / 50) for n in range(5)))
 
     woken = asyncio.run(scenario())
-    assert max(woken) - min(woken) < 0.25
+    assert max(woken) - min(woken) < 0.5

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.runtime.process.session import LazySession
 from tests.support import kill_points
 from tests.support.connectors.runs import Runs
 from tests.support.connectors.taps import Source
@@ -26,9 +27,9 @@ def source(tmp_path: Path) -> Source:
 
 
 @pytest.fixture
-def runs(worker_props: dict[str, str], tmp_path: Path, source: Source) -> Runs:
+def runs(worker_props: dict[str, str], tmp_path: Path, source: Source, spark_if_needed: LazySession) -> Runs:
     allowed = {"kconnect.airbyte.sources.allowed": f"{source.command},airbyte-source-faker"}
-    return Runs(worker_props | allowed, tmp_path, {"connector.class": "AirbyteSource"})
+    return Runs(worker_props | allowed, tmp_path, spark_if_needed, {"connector.class": "AirbyteSource"})
 
 
 BOTH = {"airbyte.streams": "*"}
@@ -61,8 +62,8 @@ def test_runs_that_are_killed_at_random_lose_and_double_nothing(runs: Runs, sour
 
 def test_a_state_of_all_streams_is_learned_within_the_run(runs: Runs, source: Source) -> None:
     source.grow(20)
-    report = runs.run({**source.props(states="GLOBAL"), **BOTH}).report()
-    assert [each["partition"] for each in report["offsets"]] == [{"source": "source-numbers"}]
+    report = runs.run({**source.props(states="GLOBAL"), **BOTH})
+    assert [each["partition"] for each in report.offsets] == [{"source": "source-numbers"}]
     assert Counter(runs.column("others", "n")) == Counter(range(20))
 
 
@@ -92,9 +93,9 @@ def test_an_api_that_a_manifest_describes_is_read_also_after_a_kill(runs: Runs, 
         }
         if killed:
             runs.kill_at("during-commit", keys)
-        report = runs.run(keys).report()
+        report = runs.run(keys)
     assert runs.column("orders", "id") == list(range(25))
-    assert "stream orders is read as a whole" in report["warnings"][0]
+    assert "stream orders is read as a whole" in report.warnings[0]
 
 
 def manifest(url: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.machine.cache import cache_folder
+from airflow_kconnect.runtime.process.session import LazySession
 from tests.support.connectors.runs import Runs
 from tests.support.pages.markdown import blocks
 
@@ -21,9 +22,9 @@ TAPS = ("tap-jsonl==0.3.1", "tap-csv-folder==0.0.1a1", "tap-spreadsheets==1.1.2"
 
 
 @pytest.fixture
-def runs_of(worker_props: dict[str, str], tmp_path: Path) -> RunsOf:
+def runs_of(worker_props: dict[str, str], tmp_path: Path, spark_if_needed: LazySession) -> RunsOf:
     worker = {**worker_props, "kconnect.singer.taps.allowed": "tap-jsonl,tap-csv-folder,tap-spreadsheets"}
-    return lambda keys: Runs(worker, tmp_path, {"connector.class": "SingerSource", **keys})
+    return lambda keys: Runs(worker, tmp_path, spark_if_needed, {"connector.class": "SingerSource", **keys})
 
 
 def write(path: Path, lines: list[str], at: int) -> None:
@@ -79,7 +80,7 @@ def test_the_first_example_of_the_page_writes_what_it_says_and_then_what_is_new(
     config = json.loads(first["jsonc"])["config"]
     config["singer.config.files"] = config["singer.config.files"].replace("/data", str(folder))
     runs = runs_of(config)
-    written = [runs.run().report()["records"]["written"] for _ in range(2)]
+    written = [runs.run().records["written"] for _ in range(2)]
     shown = [{name: value[name] for name in ("id", "name", "price")} for value in runs.values("orders")]
     lines = [
         f"{(record.key or b'').decode()} {json.dumps(value, separators=(',', ':'))}"
@@ -87,7 +88,7 @@ def test_the_first_example_of_the_page_writes_what_it_says_and_then_what_is_new(
     ]
     assert (written, lines) == ([3, 0], first["text"].splitlines())
     write(folder / "more.csv", ["id,name,price", "4,a bed,310.00"], at=int(time.time()) + 60)
-    assert runs.run().report()["records"]["written"] == 1
+    assert runs.run().records["written"] == 1
     assert runs.records("orders")[-1].key == b'{"id":"4"}'
 
 

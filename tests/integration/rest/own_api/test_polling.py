@@ -56,11 +56,11 @@ class Watcher:
 
 @pytest.fixture
 def watcher(url: str) -> Watcher:
-    """One who knows all connectors and their offsets, which are read at the same time."""
+    """One who knows all connectors and the offsets of all sources, which are read at the same time."""
     asking = Watcher(url)
 
     def are_offsets_known() -> bool:
-        return sum(row["offsets"] is not None for row in asking.ask().values()) > COUNT // 2 - 3
+        return all(row["offsets"] is not None for row in asking.ask().values() if row["type"] == "source")
 
     assert eventually(are_offsets_known, wanted=True)
     return asking

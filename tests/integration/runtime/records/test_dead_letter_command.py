@@ -53,6 +53,8 @@ def replay(worker_file: Path, tmp_path: Path) -> Callable[[dict[str, str]], Resu
     return go
 
 
+# What the command tells a job: `cli/connectors/test_names.py`; what that does: `test_tolerance.py`.
+@pytest.mark.exhaustive
 @pytest.mark.timeout(240)
 def test_what_is_fixed_arrives_once(
     config: dict[str, str], replay: Callable[..., Result], bootstrap: str, run_here: Run

@@ -125,13 +125,6 @@ def test_a_header_whose_name_is_not_text(bootstrap: str, run_here: Run, tmp_path
 
 
 @pytest.mark.timeout(120)
-@_FEW
-@given(batch=batches)
-def test_a_tolerant_sink_moves_each_record(bootstrap: str, run_here: Run, tmp_path: Path, batch: list[bytes]) -> None:
-    _is_moved(bootstrap, run_here, tmp_path, batch, {})
-
-
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("target", ["parquet", "sqlite"])
 @_FEW
 @given(batch=batches)

@@ -94,11 +94,6 @@ def test_modes(mode: str, row: Answer, deletion: Answer, tombstone: Answer) -> N
     assert _answers({MODE: mode}, RECORDS) == expected
 
 
-def test_only_the_schemas_name_tells_an_event() -> None:
-    other = replace(EVENT, name="db.T.Other")
-    assert _answers({}, [(other, CREATE)]) == [(other, CREATE)]
-
-
 def test_facts_become_fields_that_are_optional() -> None:
     config = {MODE: "rewrite", "add.fields": "op, source.ts_ms,nothing,lsn:LSN,transaction.id,source.op"}
     added = (
@@ -135,7 +130,7 @@ def test_facts_and_topics_that_there_are_not(config: dict[str, str], error: str)
     assert str(answer).startswith(error)
 
 
-def test_events_that_are_none() -> None:
+def test_only_the_schemas_name_tells_an_event_whatever_its_fields_are() -> None:
     row, text = ("after", ROW), ("after", OPTIONAL_STRING_SCHEMA)
     cases: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
         ((), {}, "IllegalArgumentException: Unknown field: after"),
@@ -148,7 +143,8 @@ def test_events_that_are_none() -> None:
         ((row, ("before", ROW)), {"after": NEW, "before": None}, "DataException: op is not a valid field name"),
     ]
     records = [(struct(*fields, name="x.Envelope"), data) for fields, data, _ in cases]
-    assert _answers({}, records) == [error for _, _, error in cases]
+    other = (replace(EVENT, name="db.T.Other"), CREATE)
+    assert _answers({}, [*records, other]) == [*(error for _, _, error in cases), other]
 
 
 def test_facts_become_headers_after_those_that_there_are() -> None:

@@ -60,7 +60,7 @@ def test_a_token_is_signed_as_by_awss_own_signer(session: str | None, monkeypatc
 
 @pytest.mark.usefixtures("keys")
 def test_it_is_valid_for_a_quarter_of_an_hour() -> None:
-    assert MskIamTokens(REGION).token().expires_s == pytest.approx(time.time() + 900, abs=5)
+    assert MskIamTokens(REGION).token().expires_s == pytest.approx(time.time() + 900, abs=60)
 
 
 def test_it_is_not_valid_for_longer_than_the_credentials() -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from airflow_kconnect.machine.process_tree import is_alive
+from tests.support.spark.jobs import kill_all
+
 # Each process starts the next one and tells its id: who waits for spark-submit, its JVM, the driver.
 _CHAIN = """
 import os, pathlib, subprocess, sys, time
@@ -44,7 +47,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Start:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         chain = {role: psutil.Process(int((tmp_path / role).read_text())) for role in roles}
-        request.addfinalizer(lambda: [process.kill() for process in chain.values() if process.is_running()])
+        request.addfinalizer(lambda: kill_all([*chain.values()]))
         return chain
 
     return go
@@ -52,7 +55,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Start:
 
 def _ends(process: psutil.Process, within_s: float = 20.0) -> bool:
     deadline = time.monotonic() + within_s
-    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+    while is_alive(process):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)

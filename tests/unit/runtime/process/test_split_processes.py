@@ -212,7 +212,7 @@ split_processes.end()
     [
         ("local[*]", sys.executable, True),
         ("local[2,4]", sys.executable, False),  # Spark tries tasks again
-        ("local-cluster[1,1,1024]", sys.executable, False),
+        pytest.param("local-cluster[1,1,1024]", sys.executable, False, marks=pytest.mark.exhaustive),
         ("local[2]", "/usr/bin/python3", False),
     ],
 )
@@ -280,12 +280,14 @@ class TestOutput:
     """Of a job: the process that waits for it reads its events, its log and the ends of both from one pipe."""
 
     def test_what_splits_print_shares_no_line_with_events(self) -> None:
-        lines, _ = self._output()
+        """And it ends with the job, although a split has started something that stays."""
+        command = [sys.executable, "-c", _PRINTING]
+        found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        lines = found.stdout.splitlines()
+        (number,) = (int(line) for line in lines if line.isdigit())
+        assert psutil.pid_exists(number)
+        os.kill(number, signal.SIGKILL)
         assert [line for line in lines if not line.isdigit()] == ["whole", "part"]
-
-    def test_it_ends_with_the_job_although_a_split_has_started_something_that_stays(self) -> None:
-        _, stayed = self._output()
-        assert stayed
 
     def test_what_a_split_printed_before_it_died_comes_before_the_error(self) -> None:
         found = subprocess.run(
@@ -293,19 +295,8 @@ class TestOutput:
         )
         assert found.stdout.splitlines() == ["last words", "RetriableError"]
 
-    @staticmethod
-    def _output() -> tuple[list[str], bool]:
-        """The lines; and whether the process was still there when all of them were read."""
-        command = [sys.executable, "-c", _PRINTING]
-        found = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-        lines = found.stdout.splitlines()
-        (number,) = (int(line) for line in lines if line.isdigit())
-        stayed = psutil.pid_exists(number)
-        os.kill(number, signal.SIGKILL)
-        return lines, stayed
 
-
-@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
 def test_all_end_with_the_driver(signal_: signal.Signals, tmp_path: Path) -> None:
     driver = subprocess.Popen([sys.executable, "-c", _DRIVER, str(tmp_path)])
     deadline = time.monotonic() + 60
@@ -323,6 +314,7 @@ def test_all_end_with_the_driver(signal_: signal.Signals, tmp_path: Path) -> Non
     assert alive == []
 
 
+@pytest.mark.exhaustive
 def test_memory_stays_flat_over_thousands_of_splits(processes: SplitProcesses) -> None:
     def resident(_: int) -> int:
         return int(psutil.Process().memory_info().rss)

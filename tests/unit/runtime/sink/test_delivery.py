@@ -320,7 +320,7 @@ class TestRetriableErrors:
     def test_are_retried_for_as_long_as_the_configuration_says(self) -> None:
         task = AskingTask(*[unavailable()] * 1000)
         with pytest.raises(RetriableError):
-            delivery_of(task, retries=Retries(100, 10)).deliver(rows(10))
+            delivery_of(task, retries=Retries(1_000, 10)).deliver(rows(10))
         assert len(task.calls) > 2
 
     def test_a_record_that_was_taken_back_is_put_before_those_that_follow(self) -> None:

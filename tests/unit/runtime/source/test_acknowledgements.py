@@ -24,13 +24,13 @@ def finish_seen_by(reader: AckReader, writer: AckWriter) -> tuple[int, bool]:
     """What a reader sees at the end, which it confirms."""
     finishing = threading.Thread(target=writer.finished)
     finishing.start()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     seen = reader.read()
     while not seen[1] and time.monotonic() < deadline:
         time.sleep(0.002)
         seen = reader.read()
     reader.stopped()
-    finishing.join(5)
+    finishing.join(30)
     return seen
 
 

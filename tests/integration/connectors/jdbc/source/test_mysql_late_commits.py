@@ -89,16 +89,15 @@ def test_no_row_of_a_transaction_in_the_same_unit_is_missed(
         digits = kind.removeprefix("datetime") if "(" in kind else ""
         db.execute(f"create table {table} (id int primary key, at {kind} not null default now{digits or '()'})")
     config = jdbc_source(db, **{**_TIMESTAMP, "table.whitelist": ",".join(kinds)})
-    for number in range(0, 4, 2):
-        for table in kinds:
-            db.execute(f"insert into {table} (id) values ({number})")
-        late = begin(*(f"insert into {table} (id) values ({number + 1})" for table in kinds))
-        run_here(config)
-        late.commit()
-        run_here(config)
+    for table in kinds:
+        db.execute(f"insert into {table} (id) values (0)")
+    late = begin(*(f"insert into {table} (id) values (1)" for table in kinds))
+    run_here(config)
+    late.commit()
+    run_here(config)
     time.sleep(1.1)
     run_here(config)
-    assert {table: _ids(rows(config, table)) for table in kinds} == {table: [0, 1, 2, 3] for table in kinds}
+    assert {table: _ids(rows(config, table)) for table in kinds} == {table: [0, 1] for table in kinds}
 
 
 def test_statement_that_waits_for_a_lock_has_its_time_already(
@@ -124,21 +123,18 @@ def test_statement_that_waits_for_a_lock_has_its_time_already(
 
 
 def test_prepared_transaction_without_a_session_is_waited_for(
-    db: MariaDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    db: MariaDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run
 ) -> None:
     name = unique("xa")
     begin(f"xa start '{name}'", "insert into t values ()", f"xa end '{name}'", f"xa prepare '{name}'").close()
     db.execute("insert into t values ()")
-    config = jdbc_source(db, **_TIMESTAMP)
-    first = run_here(config)
+    report = run_here(jdbc_source(db, **_TIMESTAMP))
     db.execute(f"xa commit '{name}'")
-    time.sleep(2.0)
-    run_here(config)
-    assert first.notes["left_for_next_run"][f"{db.name}.t"].startswith("prepared transaction")
-    assert _ids(rows(config, "t")) == [1, 2]
+    assert report.records["read"] == 0
+    assert report.notes["left_for_next_run"][f"{db.name}.t"].startswith("prepared transaction")
 
 
-@pytest.mark.parametrize("mode", [_SHORT, _TIMESTAMP], ids=["incrementing", "timestamp"])
+@pytest.mark.parametrize("mode", [_SHORT, pytest.param(_TIMESTAMP, marks=pytest.mark.exhaustive)])
 def test_user_who_may_not_see_transactions_reads_what_is_there_with_a_warning(
     mode: dict[str, str], db: MariaDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run
 ) -> None:

@@ -33,17 +33,12 @@ def copied(db: PostgresDatabase, replica: PostgresReplica) -> PostgresDatabase:
     raise TimeoutError("the replica does not follow")
 
 
-@pytest.mark.parametrize("mode", [{"mode": "bulk"}, {"incrementing.column.name": "id"}], ids=["bulk", "incrementing"])
-def test_splits_share_a_snapshot(
-    copied: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows, mode: dict[str, str]
+@pytest.mark.parametrize("mode", ["incrementing", pytest.param("bulk", marks=pytest.mark.exhaustive)])
+def test_splits_share_a_snapshot_and_late_commits_are_warned_of(
+    copied: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows, mode: str
 ) -> None:
-    config = jdbc_source(copied, **mode, **{"split.rows": "1000"})
-    assert run_here(config).splits > 3
+    config = jdbc_source(copied, mode=mode, **{"split.rows": "1000", "incrementing.column.name": "id"})
+    report = run_here(config)
+    assert report.splits > 3
+    assert mode == "bulk" or "the database is a replica" in str(report.warnings)
     assert sorted(row["id"] for row in rows(config, "t")) == list(range(1, ROWS + 1))
-
-
-def test_run_warns_that_late_commits_are_not_seen(
-    copied: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
-) -> None:
-    report = run_here(jdbc_source(copied, **{"incrementing.column.name": "id"}))
-    assert "the database is a replica" in str(report.warnings)

@@ -11,7 +11,7 @@ from tests.integration.runtime.conftest import Run
 from tests.support.databases.postgres import PostgresDatabase
 
 
-@pytest.mark.parametrize("mode", ["incrementing", "bulk"])
+@pytest.mark.parametrize("mode", ["incrementing", pytest.param("bulk", marks=pytest.mark.exhaustive)])
 def test_a_table_that_was_dropped_after_its_rows_were_moved_does_not_stop_the_connector(
     mode: str,
     db: PostgresDatabase,

@@ -17,7 +17,7 @@ from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.connect.debezium import APICURIO, debezium_folder
 from tests.support.databases.postgres import PostgresDatabase, PostgresServer
-from tests.support.databases.slots import debezium_config, write_wal
+from tests.support.databases.slots import debezium_config, drop_slots, write_wal
 from tests.support.kafka import read_values
 
 # More than Debezium hands over at once.
@@ -40,9 +40,7 @@ def database(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
     database.execute("create table item (id int primary key, v text, n int)")
     database.execute(f"insert into item select i, 'v' || i, 0 from generate_series(1, {ROWS}) i")
     yield database
-    database.execute(
-        "select pg_drop_replication_slot(slot_name) from pg_replication_slots where database = %s", [database.name]
-    )
+    drop_slots(database)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +125,7 @@ def test_wal_of_other_tables_constant_writes_and_a_slot_that_is_gone(
     assert rebuilt == dict(database.execute("select id, n from item"))
     assert rest.complete
 
-    database.execute("select pg_drop_replication_slot(%s)", [database.name])
+    drop_slots(database)
     with pytest.raises(ConfigError, match="does not exist, but the connector has offsets"):
         go()
 

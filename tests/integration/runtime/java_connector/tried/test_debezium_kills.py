@@ -17,7 +17,7 @@ import pytest
 from tests.support import unique
 from tests.support.connect.debezium import debezium_folder
 from tests.support.databases.postgres import PostgresDatabase, PostgresServer
-from tests.support.databases.slots import debezium_config
+from tests.support.databases.slots import debezium_config, drop_slots
 from tests.support.kafka import read_values
 from tests.support.spark.jobs import Job, command_of, kill_all, start_job, wait_gone
 
@@ -66,8 +66,7 @@ def database(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
     database.execute("create table item (id int primary key, n int)")
     database.execute(f"insert into item select i, 0 from generate_series(0, {KEYS - 1}) i")
     yield database
-    query = "select pg_drop_replication_slot(slot_name) from pg_replication_slots where database = %s"
-    database.execute(query, [database.name])
+    drop_slots(database)
 
 
 @pytest.mark.exhaustive

@@ -22,7 +22,7 @@ from tests.support.connectors.scripted_task import (
 
 
 def wait_for(calls: list[str], last: str) -> list[str]:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while calls[-1:] != [last] and time.monotonic() < deadline:
         time.sleep(0.005)
     return calls
