@@ -307,15 +307,20 @@ class KafkaAdmin:
                 " first; it cannot if `offsets.topic.replication.factor` is more than the number of its brokers"
             ) from error
 
-    def committed(self, group: str, topic_partitions: Collection[TopicPartition]) -> dict[TopicPartition, Committed]:
+    def committed(
+        self, group: str, topic_partitions: Collection[TopicPartition], timeout_s: float | None = None
+    ) -> dict[TopicPartition, Committed]:
         """What a consumer group has committed for these partitions; empty if there is no such group.
 
-        Waits for open transactions that hold offsets for them.
+        :param timeout_s: how long to wait for open transactions that hold offsets for them; that of one request if not
+            given.
+        :raises RetriableError: one is open for longer, or no broker answers.
         """
         if not topic_partitions:
             return {}
         partitions = [KafkaTopicPartition(tp.topic, tp.partition) for tp in topic_partitions]
-        return self._committed(ConsumerGroupTopicPartitions(group, partitions), require_stable=True)
+        request = ConsumerGroupTopicPartitions(group, partitions)
+        return self._committed(request, require_stable=True, timeout_s=timeout_s)
 
     def committed_offsets(self, group: str) -> dict[TopicPartition, int]:
         """All offsets that a consumer group has committed, for monitoring: does not wait for open transactions."""
@@ -323,7 +328,7 @@ class KafkaAdmin:
         return {tp: committed.offset for tp, committed in offsets.items()}
 
     def _committed(
-        self, request: ConsumerGroupTopicPartitions, *, require_stable: bool
+        self, request: ConsumerGroupTopicPartitions, *, require_stable: bool, timeout_s: float | None = None
     ) -> dict[TopicPartition, Committed]:
         group = request.group_id
         if group not in self._groups_with_coordinator:
@@ -342,7 +347,7 @@ class KafkaAdmin:
         def ask() -> dict[TopicPartition, Committed]:
             return committed_in(self._of_coordinator(request_offsets, group, self._timeout_s))
 
-        return self._settled(f"reading the offsets of group {group}", ask)
+        return self._settled(f"reading the offsets of group {group}", ask, timeout_s)
 
     def _request_states(self, groups: Collection[str]) -> Mapping[str, Future[Any]]:
         return dict(self._client.describe_consumer_groups(list(groups), request_timeout=CLIENT_TIMEOUT_S))

@@ -108,7 +108,7 @@ class EmbeddedBroker(LocalServer):
         """A worker file for `kconnect run --worker`, which points at this broker."""
         return self._folder.worker_properties
 
-    def start(self, *, timeout_s: float = 60) -> BrokerStatus:
+    def start(self, *, timeout_s: float = 120) -> BrokerStatus:
         """Start the broker and return once it answers; a broker that is already running is left as it is.
 
         :param timeout_s: how long to wait for the answer, in seconds; downloading Kafka does not count.

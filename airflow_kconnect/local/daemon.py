@@ -87,7 +87,7 @@ def kill(process: psutil.Process) -> None:
     """End a process at once (SIGKILL) and wait until it is gone."""
     try:
         process.kill()
-        process.wait(10)
+        process.wait(60)
     except psutil.NoSuchProcess:
         return
 

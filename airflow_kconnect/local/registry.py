@@ -77,7 +77,7 @@ class LocalRegistry(LocalServer):
         port = self._last_port()
         return None if port is None else f"http://{ports.LOOPBACK}:{port}{_API}"
 
-    def start(self, *, timeout_s: float = 60) -> RegistryStatus:
+    def start(self, *, timeout_s: float = 120) -> RegistryStatus:
         """Start the registry and return once it answers; one that is already running is left as it is.
 
         :param timeout_s: how long to wait for the answer, in seconds; the download does not count.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin_answers import Topic
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
-from airflow_kconnect.kafka.log import CompactedLog
+from airflow_kconnect.kafka.log import CompactedLog, OpenTransactionError
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runs.warnings import Kind, RunWarning
 from airflow_kconnect.stores.offset_topic.records import TopicRead, sink_key
@@ -168,18 +169,23 @@ class SinkPositions:
         known = {(tp.topic, position.topic_id) for tp, position in positions.items() if position.topic_id}
         return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
 
-    def all(self) -> dict[TopicPartition, int]:
-        """What the group has, and what it has lost, for display. Does not wait for open transactions."""
-        offsets = self._admin.committed_offsets(self._group)
-        records = self._records(committed=True).read()
+    def all(self, patience_s: float) -> dict[TopicPartition, int]:
+        """What the group has, and what it has lost, for display.
+
+        :param patience_s: how long to wait for open transactions; what they hold is not shown then.
+        """
+        records = self._records(patience_s).read()
         topics = self._admin.described(records)
-        for topic, record in records.items():
-            if topic in topics and topics[topic].id == record.topic_id:
-                kept = {
-                    TopicPartition(topic, p): offset for p, offset in enumerate(record.offsets) if offset is not None
-                }
-                offsets = kept | offsets
-        return offsets
+        kept = {
+            TopicPartition(topic, p): offset
+            for topic, record in records.items()
+            if topic in topics and topics[topic].id == record.topic_id
+            for p, offset in enumerate(record.offsets)
+            if offset is not None
+        }
+        with suppress(RetriableError):
+            self._admin.committed(self._group, kept, patience_s)
+        return kept | self._admin.committed_offsets(self._group)
 
     def send(self, producer: TransactionalProducer, positions: Offsets) -> None:
         """Add positions to the producer's open transaction.
@@ -297,12 +303,17 @@ class SinkPositions:
             for name, offsets in by_topic.items()
         }
 
-    def _records(self, *, committed: bool = False) -> SinkRecords:
-        """:param committed: see `CompactedLog.read`."""
+    def _records(self, patience_s: float | None = None) -> SinkRecords:
+        """:param patience_s: leave out what is after a transaction that is open for longer; None: that is an error."""
         records = SinkRecords(self._group)
         if partitions := self._admin.partitions(self._offset_topic):
-            log = CompactedLog(self._admin, self._clients.consumer(self._group), self._offset_topic)
-            log.read(range(partitions), records.add, committed=committed)
+            patience = {} if patience_s is None else {"patience_s": patience_s}
+            log = CompactedLog(self._admin, self._clients.consumer(self._group), self._offset_topic, **patience)
+            try:
+                log.read(range(partitions), records.add)
+            except OpenTransactionError:
+                if patience_s is None:
+                    raise
         return records
 
 

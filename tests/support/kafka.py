@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, TopicMetadata
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+    TopicMetadata,
+)
 
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.support import unique
@@ -33,11 +42,39 @@ def create_topic(bootstrap: str, name: str, partitions: int = 1, config: Mapping
     admin = AdminClient({"bootstrap.servers": bootstrap})
     new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
     admin.create_topics([new], operation_timeout=20)[name].result(30)
+    _await_partitions(admin, name, partitions)
+    return name
+
+
+def delete_topic(bootstrap: str, name: str) -> None:
+    """Delete a topic and return once the broker knows it no longer."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.delete_topics([name], operation_timeout=30)[name].result(30)
+    assert eventually(lambda: name in admin.list_topics(timeout=20).topics, False) is False
+
+
+def add_partitions(bootstrap: str, name: str, total: int) -> None:
+    """Give a topic more partitions and return once they can be written to."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_partitions([NewPartitions(name, total)])[name].result(30)
+    _await_partitions(admin, name, total)
+
+
+def change_setting(bootstrap: str, name: str, key: str, value: str) -> None:
+    """Change a setting of a topic and return once the broker has it."""
+    entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.incremental_alter_configs([resource])[resource].result(30)
+    assert eventually(lambda: admin.describe_configs([resource])[resource].result(30)[key].value, value) == value
+
+
+def _await_partitions(admin: AdminClient, name: str, count: int) -> None:
+    """Brokers learn a moment after a request was accepted what it has changed."""
     deadline = time.monotonic() + 20
-    while len(admin.list_topics(timeout=20).topics.get(name, TopicMetadata()).partitions or ()) < partitions:
+    while len(admin.list_topics(timeout=20).topics.get(name, TopicMetadata()).partitions or ()) < count:
         assert time.monotonic() < deadline, f"topic {name} does not show up within 20 s"
         time.sleep(0.01)
-    return name
 
 
 def produce(
@@ -52,7 +89,8 @@ def produce(
 ) -> None:
     """Write values and wait until the broker has all of them.
 
-    :param settings: additional settings of the producer. With a `transactional.id` all values are in one transaction.
+    :param settings: additional settings of the producer. With a `transactional.id` all values are in one transaction,
+        which readers see then.
     """
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, **(settings or {})})
     transactional = "transactional.id" in (settings or {})
@@ -74,6 +112,8 @@ def produce(
     assert not failures, failures[0]
     if transactional:
         producer.commit_transaction(30)
+        known = producer.list_topics(topic, timeout=30).topics[topic].partitions
+        _wait_for_markers(KafkaAdmin({"bootstrap.servers": bootstrap}), topic, list(known))
 
 
 def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Record]:

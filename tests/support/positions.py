@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Producer
 
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.stores.offset_topic.records import offset_key, offset_value
 
 
@@ -22,16 +22,8 @@ def produce_at(bootstrap: str, topic: str, times_ms: Iterable[int], partition: i
 
 def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
     """Set the committed offsets of a consumer group; a newly started broker creates its group topic first."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    topic_partitions = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
-    deadline = time.monotonic() + 20
-    while True:
-        futures = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, topic_partitions)])
-        errors = [committed.error for committed in futures[group].result(30).topic_partitions if committed.error]
-        if not errors:
-            return
-        assert time.monotonic() < deadline, errors
-        time.sleep(0.05)
+    wanted = {TopicPartition(*place): offset for place, offset in offsets.items()}
+    GroupAdmin({"bootstrap.servers": bootstrap}).alter_group_offsets(group, wanted)
 
 
 def commit_source(

@@ -17,6 +17,12 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.java_text.json import partition_identity
 
 OffsetChange = tuple[dict[str, Any], Offset | None]
+READ_PATIENCE_S = 5.0
+"""How long those who only look at offsets wait for transactions.
+
+A run that has just ended may have one whose end the broker has yet to write; one that was killed may leave one open for
+a minute. This is enough for the former.
+"""
 
 _TOPIC, _PARTITION, _OFFSET = "kafka_topic", "kafka_partition", "kafka_offset"
 _SHAPE = 'expected {"offsets": [{"partition": {...}, "offset": {...}}, ...]}'

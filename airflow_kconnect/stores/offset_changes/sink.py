@@ -17,7 +17,12 @@ from airflow_kconnect.kafka.sink_topics import chosen_topics, named_topics, offs
 from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_changes.asking import AskClass
-from airflow_kconnect.stores.offset_changes.requests import offset_shown, partition_shown, sink_request
+from airflow_kconnect.stores.offset_changes.requests import (
+    READ_PATIENCE_S,
+    offset_shown,
+    partition_shown,
+    sink_request,
+)
 from airflow_kconnect.stores.sink_plans import PlanState, SinkPlans
 from airflow_kconnect.stores.sink_positions import SinkPositions
 from airflow_kconnect.validation.connector import ValidatedConfig
@@ -48,7 +53,7 @@ class SinkOffsets:
     def read(self) -> list[dict[str, Any]]:
         """What the group has committed, or has since lost, as Connect's REST API shows it."""
         self._admin.check_reachable()
-        committed = self._positions.all()
+        committed = self._positions.all(READ_PATIENCE_S)
         return [
             {"partition": partition_shown(tp), "offset": offset_shown(offset)}
             for tp, offset in sorted(committed.items(), key=lambda item: (item[0].topic, item[0].partition))

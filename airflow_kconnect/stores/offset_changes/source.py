@@ -19,7 +19,7 @@ from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.plugins.registry import registry
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_changes.asking import AskClass
-from airflow_kconnect.stores.offset_changes.requests import OffsetChange, source_request
+from airflow_kconnect.stores.offset_changes.requests import READ_PATIENCE_S, OffsetChange, source_request
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, facts_key, offset_value
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.stores.topics import ensure_offset_topic
@@ -28,7 +28,6 @@ from airflow_kconnect.worker_config.keys import WorkerConfig
 
 log = logging.getLogger(__name__)
 
-_READ_PATIENCE_S = 5.0
 _DOING = "altering the offsets"
 
 
@@ -54,15 +53,12 @@ class SourceOffsets:
     def read(self) -> list[dict[str, Any]]:
         """What is committed, as Connect's REST API shows it; empty if there is no offset topic.
 
-        A run that has just ended may have a transaction whose end the broker has yet to write; one that was killed may
-        leave one open for a minute. This waits only for the former.
-
         :raises DataError: an offset of the connector cannot be read.
         """
         view = OffsetView(self._name)
         if partitions := self._admin.check_reachable().get(self._topic, 0):
             try:
-                self._reader(_READ_PATIENCE_S).read(range(partitions), view.add)
+                self._reader(READ_PATIENCE_S).read(range(partitions), view.add)
             except OpenTransactionError as error:
                 log.warning("offsets after an open transaction are not shown: %s", error)
             view.check_readable()

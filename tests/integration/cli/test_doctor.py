@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import (
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -23,7 +24,7 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
 from tests.support.control import register
-from tests.support.kafka import create_topic
+from tests.support.kafka import create_topic, eventually
 
 PASSWORD = "alice-secret"
 Findings = dict[str, list[dict[str, str]]]
@@ -166,6 +167,14 @@ def allow(strict: EmbeddedBroker) -> Callable[..., None]:
         bindings = [AclBinding(kind, name, literal, "User:alice", "*", AclOperation[o], allowed) for o in operations]
         for future in admin.create_acls(bindings).values():
             future.result(20)
+        any_right = AclBindingFilter(kind, name, literal, "User:alice", None, AclOperation.ANY, AclPermissionType.ANY)
+
+        def missing() -> set[str]:
+            """What the broker has accepted, and does not know yet."""
+            return {*operations} - {each.operation.name for each in admin.describe_acls(any_right).result(20)}
+
+        none: set[str] = set()
+        assert eventually(missing, none) == none
 
     return add
 

@@ -24,7 +24,7 @@ from airflow_kconnect.kafka.compacted_topics import ensure_compacted
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from tests.support import unique
 from tests.support.certificates import self_signed
-from tests.support.kafka import create_topic, produce
+from tests.support.kafka import create_topic, delete_topic, produce
 
 MakeTopic = Callable[..., str]
 
@@ -192,8 +192,7 @@ class TestOffsets:
     ) -> None:
         name = topic()
         before = admin.described([name])[name].id
-        client = AdminClient({"bootstrap.servers": bootstrap})
-        client.delete_topics([name], operation_timeout=30)[name].result(30)
+        delete_topic(bootstrap, name)
         create_topic(bootstrap, name)
         assert before != admin.described([name])[name].id
 

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.kafka.admin import admin_client
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import LogRecord, OpenTransactionError
 from airflow_kconnect.kafka.log_follower import LogFollower
 from airflow_kconnect.kafka.log_reader import LogReader
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from tests.support import unique
-from tests.support.kafka import create_topic, eventually, produce
+from tests.support.kafka import create_topic, delete_topic, eventually, produce
 
 Values = dict[bytes | None, bytes | None]
 
@@ -139,9 +138,14 @@ class TestFollowing:
     def test_an_idle_follower_costs_next_to_nothing(self, follow: Follow, bootstrap: str) -> None:
         follower = follow(compacted(bootstrap))
         follower.read_to_end()
-        before = time.process_time()
-        time.sleep(3)
-        assert time.process_time() - before < 0.3
+
+        def used_s() -> float:
+            before = time.process_time()
+            time.sleep(3)
+            return time.process_time() - before
+
+        # Other threads of this process may have something to do now and then.
+        assert any(used_s() < 0.3 for _ in range(5))
 
 
 class TestTopics:
@@ -164,8 +168,7 @@ class TestTopics:
         produce(bootstrap, topic, ["1"] * 10, key="old")
         follower = follow(topic)
         follower.read_to_end()
-        admin = admin_client({"bootstrap.servers": bootstrap})
-        admin.delete_topics([topic])[topic].result(30)
+        delete_topic(bootstrap, topic)
         time.sleep(1)
         create_topic(bootstrap, topic)
         produce(bootstrap, topic, ["2"], key="new")

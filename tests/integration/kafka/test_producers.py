@@ -278,7 +278,7 @@ def test_a_commit_of_a_flushing_producer_waits_for_the_records(make: Make, topic
 class TestErrorsInMidStream:
     """They arrive while records are produced, long before the commit; the client then refuses everything."""
 
-    def stream(self, producer: CommittingProducer, name: str, seconds: float = 15.0) -> None:
+    def stream(self, producer: CommittingProducer, name: str, seconds: float = 60.0) -> None:
         """Produce until there is an error, as a split's writer does."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -307,12 +307,12 @@ class TestErrorsInMidStream:
             self.stream(producer, topic())
 
     def test_the_brokers_timeout_is_not_called_fencing(self, configs: ClientConfigs, topic: MakeTopic) -> None:
-        name, config = topic(), {**configs.producer(unique("id")), "transaction.timeout.ms": 1000}
+        name, config = topic(), {**configs.producer(unique("id")), "transaction.timeout.ms": 3000}
         producer = TransactionalProducer(config, "test")
         producer.begin()
         producer.produce(name, b"x")
         producer.flush()
-        with pytest.raises(RetriableError, match=r"longer than its `transaction\.timeout\.ms` of 1000 ms"):
+        with pytest.raises(RetriableError, match=r"longer than its `transaction\.timeout\.ms` of 3000 ms"):
             self.stream(producer, name)
         producer.close()
 

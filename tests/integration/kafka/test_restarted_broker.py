@@ -42,8 +42,6 @@ class Transactions:
 def test_calls_end_while_a_broker_is_gone_and_clients_continue_once_it_is_there_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(producers, "_CALL_S", 2.0)
-    monkeypatch.setattr(producers, "_GRACE_S", 1.0)
     broker = EmbeddedBroker(tmp_path / "broker")
     broker.start()
     topic, clients = compacted(broker.bootstrap), ClientConfigs({"bootstrap.servers": broker.bootstrap})
@@ -59,7 +57,9 @@ def test_calls_end_while_a_broker_is_gone_and_clients_continue_once_it_is_there_
 
             since = time.time()
             broker.kill()
-            with pytest.raises(RetriableError, match="a sink: "):
+            with monkeypatch.context() as patch, pytest.raises(RetriableError, match="a sink: "):
+                patch.setattr(producers, "_CALL_S", 2.0)
+                patch.setattr(producers, "_GRACE_S", 1.0)
                 transactions.commit(first, 2)
             first.close()
             assert eventually(lambda: follower.health.reading, wanted=False) is False

@@ -23,7 +23,7 @@ from airflow_kconnect.local import broker as broker_module
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine.errors import SetupError
-from tests.support.kafka import create_topic, produce, read_all, read_values
+from tests.support.kafka import create_topic, eventually, produce, read_all, read_values
 
 PASSWORD = 'se"cret;\\1'
 
@@ -97,9 +97,9 @@ class TestLife:
 
     def test_sasl_listener_asks_for_the_password(self, ill_treated: EmbeddedBroker) -> None:
         ill_treated.start()
-        _log_in(ill_treated.sasl_bootstrap, "ann", PASSWORD)
+        _log_in(ill_treated.sasl_bootstrap, "ann", PASSWORD, 60)
         with pytest.raises(KafkaException):
-            _log_in(ill_treated.sasl_bootstrap, "ann", "wrong")
+            _log_in(ill_treated.sasl_bootstrap, "ann", "wrong", 5)
         assert (ill_treated.status().data / "server.properties").stat().st_mode & 0o077 == 0
 
     def test_a_frozen_broker_does_not_answer_and_continues(self, ill_treated: EmbeddedBroker) -> None:
@@ -107,7 +107,7 @@ class TestLife:
         ill_treated.pause()
         assert ill_treated.status().state == "starting"
         ill_treated.resume()
-        assert ill_treated.status().state == "running"
+        assert eventually(lambda: ill_treated.status().state, "running") == "running"
         ill_treated.pause()
         assert ill_treated.stop()
         assert ill_treated.status().state == "stopped"
@@ -203,11 +203,11 @@ class TestCommand:
             check=True,
         )
         assert "runs at 127.0.0.1:" in started.stdout
-        assert ill_treated.status().state == "running"
+        assert eventually(lambda: ill_treated.status().state, "running") == "running"
         assert f"bootstrap.servers={ill_treated.bootstrap}" in (data / "worker.properties").read_text()
 
 
-def _log_in(bootstrap: str, user: str, password: str) -> None:
+def _log_in(bootstrap: str, user: str, password: str, timeout_s: float) -> None:
     """:raises KafkaException: no answer, since the password is wrong."""
     admin = AdminClient(
         {
@@ -219,4 +219,4 @@ def _log_in(bootstrap: str, user: str, password: str) -> None:
             "log_level": 0,
         }
     )
-    admin.list_topics(timeout=5)
+    admin.list_topics(timeout=timeout_s)

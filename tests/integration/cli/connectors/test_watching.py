@@ -46,7 +46,7 @@ def test_without_a_terminal_a_change_is_a_line(control_file: Path) -> None:
         CliRunner().invoke(app, ["pause", name, "--worker", str(control_file)])
         second = json.loads(watching.stdout.readline())
         watching.send_signal(signal.SIGINT)
-        assert (watching.wait(20), first["state"], second["state"]) == (0, "STARTED", "PAUSED")
+        assert (watching.wait(60), first["state"], second["state"]) == (0, "STARTED", "PAUSED")
 
 
 def test_a_terminal_shows_a_table_and_ctrl_c_ends_it_quietly(control_file: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_terminal_shows_a_table_and_ctrl_c_ends_it_quietly(control_file: Path)
         os.close(theirs)
         shown = _read_until(lambda text: name in text and "Ctrl-C ends" in text, ours)
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(20) == 0
+        assert watching.wait(60) == 0
     assert "Traceback" not in shown
 
 

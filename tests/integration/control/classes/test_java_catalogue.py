@@ -189,6 +189,7 @@ def test_the_class_that_is_asked_must_be_that_of_the_configuration(worker: dict[
 
 def test_one_jvm_answers_until_the_plugins_change(worker: dict[str, str]) -> None:
     validated(worker, {})
+    assert eventually(lambda: len(jvms()), 1) == 1  # the one before ends meanwhile
     before = jvms()
     validated(worker, {})
     assert jvms() == before

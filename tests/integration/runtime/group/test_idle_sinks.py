@@ -6,9 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
 
-from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.group import idle_sinks
 from airflow_kconnect.runtime.group.idle import looked_at, tell_idle
@@ -17,7 +15,7 @@ from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique
-from tests.support.kafka import create_topic, eventually, produce
+from tests.support.kafka import add_partitions, create_topic, delete_topic, produce
 from tests.support.positions import commit
 
 MakeSink = Callable[..., dict[str, str]]
@@ -102,21 +100,18 @@ def test_of_what_is_unusual_a_run_decides(
     run_here(config)
     assert looked_at([member(config, worker_props)]).reports
     group = f"connect-{config['name']}"
-    admin = AdminClient({"bootstrap.servers": bootstrap})
     match spoil:
         case "offset of another tool":
             commit(bootstrap, group, {(name, 0): 0})
         case "lost offsets":
-            admin.delete_consumer_groups([group])[group].result(30)
+            GroupAdmin({"bootstrap.servers": bootstrap}).delete_group(group)
         case "created again":
-            admin.delete_topics([name], operation_timeout=30)[name].result(30)
+            delete_topic(bootstrap, name)
             create_topic(bootstrap, name)
         case "old":
             monkeypatch.setattr(idle_sinks, "FRESH_MS", -1)
         case "new partition":
-            admin.create_partitions([NewPartitions(name, 2)])[name].result(30)
-            waiting = GroupAdmin(ClientConfigs(worker_props).admin())
-            assert eventually(lambda: waiting.partitions(name), 2) == 2
+            add_partitions(bootstrap, name, 2)
         case "no target":
             config = {**config, "file": f"{config['file']}/none/out.txt"}
         case "warning":

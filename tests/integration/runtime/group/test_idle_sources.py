@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -19,7 +18,7 @@ from airflow_kconnect.stores.offset_topic.records import PlanRecord, plan_key
 from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique
-from tests.support.kafka import create_topic, produce
+from tests.support.kafka import create_topic, delete_topic, produce
 
 
 def test_the_report_is_that_of_a_run(
@@ -115,8 +114,7 @@ def test_of_another_offset_topic_of_that_name_nothing_was_read(
     looked = member(config, worker_props)
     run(looked.spec, spark)
     before = looked_at([looked]).read_before[config["name"]]
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_topics([offsets], operation_timeout=30)[offsets].result(30)
+    delete_topic(bootstrap, offsets)
     create_topic(bootstrap, offsets, 1, {"cleanup.policy": "compact"})
     assert run(looked.spec, spark, read_before=before).records["written"] == 3
 

@@ -21,7 +21,7 @@ from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.runs.warnings import Kind, kind_of
 from tests.support import unique
-from tests.support.kafka import create_topic, produce
+from tests.support.kafka import create_topic, delete_topic, produce
 from tests.support.positions import commit
 
 pytestmark = pytest.mark.usefixtures("one_jvm")
@@ -158,8 +158,7 @@ class TestPositionsThatDoNotMatch:
         name = topic()
         config = java_sink(name)
         run_hosted(config)
-        client = AdminClient({"bootstrap.servers": bootstrap})
-        client.delete_topics([name], operation_timeout=30)[name].result(30)
+        delete_topic(bootstrap, name)
         create_topic(bootstrap, name)
         produce(bootstrap, name, ["of another topic"])
         with pytest.raises(DataError, match=f"created again since it was read: {name}.*offsets reset"):

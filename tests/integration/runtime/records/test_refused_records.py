@@ -7,21 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from airflow_kconnect.connect.errors import DataError
 from tests.integration.runtime.conftest import Run, Source
 from tests.integration.runtime.source.test_plans import left_of_runs
-from tests.support.kafka import create_topic, read_values
+from tests.support.kafka import change_setting, create_topic, read_values
 
 _LARGE = {"producer.override.max.request.size": "3000000", "producer.override.compression.type": "none"}
-
-
-def _raise_limit(bootstrap: str, topic: str) -> None:
-    entry = ConfigEntry("max.message.bytes", "3000000", incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.incremental_alter_configs([resource])[resource].result(30)
 
 
 @pytest.mark.parametrize("support", ["enabled", "disabled"])
@@ -36,7 +28,7 @@ def test_a_record_that_the_broker_refuses_is_written_by_the_next_run(
     worker = {"exactly.once.source.support": support}
     with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
         run_here(config, **worker)
-    _raise_limit(bootstrap, config["topic"])
+    change_setting(bootstrap, config["topic"], "max.message.bytes", "3000000")
     report = run_here({**config, "split.bytes": "20000"}, **worker)
     # Nothing of the first plan is committed: the second run plans with what the configuration says now.
     assert (report.resumed_plan, report.splits > 1) == (False, True)

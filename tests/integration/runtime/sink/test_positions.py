@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
@@ -19,6 +18,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
@@ -31,7 +31,7 @@ from airflow_kconnect.worker_config.keys import WorkerConfig
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 from tests.support.connectors.lossy_sink import LossySink
-from tests.support.kafka import create_topic, produce
+from tests.support.kafka import add_partitions, create_topic, delete_topic, eventually, produce
 from tests.support.positions import commit
 
 LATEST = {"consumer.override.auto.offset.reset": "latest"}
@@ -72,13 +72,11 @@ def lines(config: dict[str, str]) -> list[str]:
 
 
 def delete_group(bootstrap: str, group: str) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_consumer_groups([group])[group].result(30)
+    GroupAdmin({"bootstrap.servers": bootstrap}).delete_group(group)
 
 
 def create_again(bootstrap: str, topic: str, partitions: int = 1) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_topics([topic], operation_timeout=30)[topic].result(30)
+    delete_topic(bootstrap, topic)
     create_topic(bootstrap, topic, partitions)
 
 
@@ -140,8 +138,7 @@ class TestLatest:
     ) -> None:
         config = sink(topic(), **LATEST)
         run_here(config)
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        admin.create_partitions([NewPartitions(config["topics"], 2)])[config["topics"]].result(30)
+        add_partitions(bootstrap, config["topics"], 2)
         produce(bootstrap, config["topics"], ["added"], partition=1)
         run_here(config)
         assert lines(config) == ["added"]
@@ -216,7 +213,7 @@ class TestLostOffsets:
         admin = KafkaAdmin({"bootstrap.servers": bootstrap})
         assert lines(config) == ["two"]
         assert admin.group_state(group).simple
-        assert admin.committed_offsets(group) == {place: 2}
+        assert eventually(lambda: admin.committed_offsets(group), {place: 2}) == {place: 2}
 
 
 class TestTopicCreatedAgain:

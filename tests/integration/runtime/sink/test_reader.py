@@ -36,7 +36,7 @@ def behind_aborted(topic: Callable[..., str], bootstrap: str) -> SinkSplit:
 @pytest.fixture
 def slow(bootstrap: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """A reader that fetches one batch at a time and soon loses its patience."""
-    monkeypatch.setattr(kafka_reader, "_PATIENCE_S", 0.4)
+    monkeypatch.setattr(kafka_reader, "_PATIENCE_S", 1.0)
     config = ClientConfigs({"bootstrap.servers": bootstrap}, name="reader").consumer("readers")
     return config | {"fetch.message.max.bytes": 1, "fetch.min.bytes": 1}
 

@@ -14,6 +14,7 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.warnings import Kind, kind_of
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
@@ -99,8 +100,7 @@ def test_a_restored_target_gets_the_rows_that_it_lost_and_a_dry_run_says_so(
 
     restore(backup, config)
     group = f"connect-{config['name']}"
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_consumer_groups([group])[group].result(30)
+    GroupAdmin({"bootstrap.servers": bootstrap}).delete_group(group)
     assert len(about_target(run_here(config))) == 1
     assert ids(config) == list(range(25))
 

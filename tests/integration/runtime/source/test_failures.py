@@ -12,7 +12,7 @@ from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.runs.events import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import NEEDS_SPARK, Jobs, NumberedFile, Run, Source, missing_and_doubled
 from tests.support import kill_points
-from tests.support.kafka import read_all, read_values
+from tests.support.kafka import eventually, read_all, read_values
 from tests.support.spark.jobs import Job, kill_all, wait_gone
 
 pytestmark = pytest.mark.spark_submit
@@ -52,18 +52,22 @@ def test_killed_run_loses_and_doubles_nothing(
     config = file_source(**_SPLIT)
     job = jobs.start(config, failpoint=point, action=action)
     job.wait_for_failpoint()
+
+    def is_sent() -> bool:
+        exists = KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(config["topic"]) > 0
+        return exists and bool(read_all(bootstrap, config["topic"], committed=False))
+
     if produced and action == "block":
-        time.sleep(1)  # longer than the producer lingers: the broker has the records
+        assert eventually(is_sent, True), "the producer lingers"
     job.kill()
     job.close()
     assert job.process.returncode == -signal.SIGKILL
-    topic_exists = KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(config["topic"]) > 0
-    sent = len(read_all(bootstrap, config["topic"], committed=False)) if topic_exists else 0
+    sent = is_sent()
     run_here(config)
     numbered.append(100)
     run_here(config)
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
-    assert produced is None or (sent > 0) is produced
+    assert produced is None or sent is produced
 
 
 def test_a_killed_jvm_of_spark_submit_ends_the_python_driver_before_it_commits(

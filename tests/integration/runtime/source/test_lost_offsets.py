@@ -10,7 +10,7 @@ from airflow_kconnect.stores.status_topic.records import TopicKey, TopicStatus
 from airflow_kconnect.submit.operations import STARTED, STOPPED, alter_offsets, reset_offsets, set_target_state
 from tests.integration.runtime.conftest import NumberedFile, Run, Source
 from tests.support import unique
-from tests.support.kafka import create_topic, produce, read_values
+from tests.support.kafka import create_topic, delete_topic, produce, read_values
 
 
 @pytest.fixture
@@ -33,13 +33,8 @@ def exists(bootstrap: str, topic: str) -> bool:
     return topic in AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=10).topics
 
 
-def delete(bootstrap: str, topic: str) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_topics([topic], operation_timeout=30)[topic].result(30)
-
-
 def create_again(bootstrap: str, topic: str) -> None:
-    delete(bootstrap, topic)
+    delete_topic(bootstrap, topic)
     create_topic(bootstrap, topic, 3, {"cleanup.policy": "compact"})
 
 
@@ -51,7 +46,7 @@ def test_a_missing_topic_is_not_created_until_the_offsets_are_reset(
     topics: dict[str, str],
     worker_props: dict[str, str],
 ) -> None:
-    delete(bootstrap, topics["offset.storage.topic"])
+    delete_topic(bootstrap, topics["offset.storage.topic"])
     error = rf"has written to {moved['topic']} before, but .* {topics['offset.storage.topic']} does not exist"
     for dry_run in (True, False, False):
         with pytest.raises(DataError, match=error):

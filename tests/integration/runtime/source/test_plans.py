@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.replay import Replay
@@ -15,7 +15,7 @@ from airflow_kconnect.runtime.source import kinds as source_kinds
 from airflow_kconnect.runtime.source import run as source_run
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run, Source, missing_and_doubled
 from tests.support import unique
-from tests.support.kafka import read_all, read_values
+from tests.support.kafka import add_partitions, read_all, read_values
 
 Interrupted = Callable[[str], AbstractContextManager[None]]
 
@@ -81,8 +81,7 @@ class TestMorePartitions:
         with interrupted("before-final-commit"):
             run_here(config)
         offsets = config["offsets.storage.topic"]
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        admin.create_partitions([NewPartitions(offsets, 50)])[offsets].result(30)
+        add_partitions(bootstrap, offsets, 50)
         assert run_here(config).resumed_plan
         assert left_of_runs(bootstrap, offsets) == []
         assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_changes import api as connector_offsets
+from airflow_kconnect.stores.offset_changes import sink as sink_offsets
 from airflow_kconnect.stores.offset_changes import source as source_offsets
 from airflow_kconnect.stores.offset_topic.records import (
     Marker,
@@ -197,7 +199,7 @@ class TestSource:
     def test_an_open_transaction_does_not_hide_what_was_committed_before(
         self, source: Connector, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(source_offsets, "_READ_PATIENCE_S", 0.5)
+        monkeypatch.setattr(source_offsets, "READ_PATIENCE_S", 3.0)
         source.write_offset(FILE, {"position": 7})
         open_one = source.live_producer(unique("id"))
         open_one.produce(str(source.worker.get("offset.storage.topic")), b"{}", b"x")
@@ -333,9 +335,24 @@ class TestSink:
 
     def test_what_the_group_has_lost_is_shown(self, sink: Connector, orders: str, bootstrap: str) -> None:
         sink.alter(entry(place(orders), {"kafka_offset": 4}))
-        group, admin = f"connect-{sink.name}", AdminClient({"bootstrap.servers": bootstrap})
-        admin.delete_consumer_groups([group])[group].result(30)
+        GroupAdmin({"bootstrap.servers": bootstrap}).delete_group(f"connect-{sink.name}")
         assert sink.read() == [entry(place(orders), {"kafka_offset": 4})]
+
+    @pytest.mark.parametrize(("patience_s", "shown"), [(60.0, 7), (0.5, 4)], ids=["ends soon", "stays open"])
+    def test_a_transaction_is_waited_for_as_long_as_its_end_may_take(
+        self, sink: Connector, orders: str, monkeypatch: pytest.MonkeyPatch, patience_s: float, shown: int
+    ) -> None:
+        monkeypatch.setattr(sink_offsets, "READ_PATIENCE_S", patience_s)
+        sink.alter(entry(place(orders), {"kafka_offset": 4}))
+        live, consumer = sink.live_producer(unique("id")), Consumer(sink.clients.consumer(f"connect-{sink.name}"))
+        live.send_sink_offsets([TopicPartition(orders, 0, 7)], consumer.consumer_group_metadata())
+        end = threading.Timer(1.0, live.commit)
+        if shown == 7:
+            end.start()
+        assert sink.read() == [entry(place(orders), {"kafka_offset": shown})]
+        end.join() if shown == 7 else live.abort()
+        live.close()
+        consumer.close()
 
 
 class TestReadNamed:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
 
 from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.connect.errors import FencedError, RetriableError
@@ -27,6 +26,7 @@ from airflow_kconnect.stores.offset_topic.records import (
 )
 from airflow_kconnect.stores.offset_topic.view import OffsetView, read_view
 from tests.support import unique
+from tests.support.kafka import add_partitions
 
 PARTITIONS = 5
 PLAN = PlanRecord("plan-1", "run-1", 2, (Split({"filename": "/a"}, 0, 10), Split({"filename": "/a"}, 10, 20)))
@@ -120,8 +120,7 @@ class TestCheckCurrent:
 
     def test_more_partitions_of_the_topic_end_the_run(self, offsets: OffsetTopic, bootstrap: str) -> None:
         follower = offsets.follower()
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        admin.create_partitions([NewPartitions(offsets.name, PARTITIONS + 1)])[offsets.name].result(30)
+        add_partitions(bootstrap, offsets.name, PARTITIONS + 1)
         with pytest.raises(RetriableError, match="had 5 partitions when run run-1 began, and has 6 now"):
             follower.check_current()
 

@@ -126,11 +126,11 @@ class TestTraces:
 
 class TestNothingElse:
     def test_without_the_key_nothing_is_written(self, bootstrap: str) -> None:
-        worker = WorkerConfig.from_props({"bootstrap.servers": bootstrap})
+        worker, before = WorkerConfig.from_props({"bootstrap.servers": bootstrap}), {*threading.enumerate()}
         run = RunStatuses(worker, "c", "1.0")
         run.running()
         run.close()
-        assert "statuses" not in {thread.name for thread in threading.enumerate()}
+        assert "statuses" not in {thread.name for thread in {*threading.enumerate()} - before}
 
     def test_topics_are_not_recorded_if_tracking_is_off(self, bootstrap: str) -> None:
         props = {"bootstrap.servers": bootstrap, "status.storage.topic": unique("status")}
