@@ -19,7 +19,7 @@ _TOO_MANY_REPLICAS = {"offsets.topic.replication.factor": "3"}
 
 
 def test_the_first_requests_wait_for_the_coordinator_and_tell_what_to_look_at_if_there_is_none(tmp_path: Path) -> None:
-    """The client itself gives up its search after half a second, without a word."""
+    """The client itself silently gives up its search after half a second."""
     broker = EmbeddedBroker(tmp_path, settings=_TOO_MANY_REPLICAS)
     broker.start()
     try:
