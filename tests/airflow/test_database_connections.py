@@ -11,7 +11,7 @@ import pytest
 from tests.support import unique
 from tests.support.airflow.dags import add_dag, report_of
 from tests.support.databases.postgres import PostgresServer
-from tests.support.kafka import produce
+from tests.support.kafka import create_topic, produce
 
 CANARY = "p@ss/w:rd ?#%é'\"-canary"
 
@@ -63,7 +63,7 @@ def test_a_table_is_written_by_the_id_of_a_connection_and_no_password_shows(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    warehouse, name = postgres.create_database(), unique("conn")
+    warehouse, name = postgres.create_database(), create_topic(bootstrap, unique("conn"))
     schema = {"type": "struct", "fields": FIELDS}
     rows = [{"id": 1, "what": "tea"}, {"id": 2, "what": "cake"}]
     produce(bootstrap, name, [json.dumps({"schema": schema, "payload": row}) for row in rows])
