@@ -21,7 +21,7 @@ from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.runs.events import parse_event
 from airflow_kconnect.runs.spec import RunSpec, run_spec_file
-from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.spark import check_pyspark, find_spark_submit
 from airflow_kconnect.submit.spark_needs import with_needs
 from airflow_kconnect.submit.submit import SAFE_PATH, submit_command, submit_environment
 
@@ -36,7 +36,11 @@ _LOG = 2000
 
 
 def previewed(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record]:
-    """See `runtime.preview.preview`. :raises InternalError: the process has failed."""
+    """See `runtime.preview.preview`.
+
+    :raises SetupError: there is no PySpark. :raises InternalError: the process has failed.
+    """
+    check_pyspark()
     return _asked(_CALL, {"config": config, "records": records})
 
 
@@ -50,8 +54,10 @@ def previewed_steps(
 ) -> Record:
     """See `runtime.preview_steps.preview_steps`.
 
-    :raises RetriableError: there is no answer in time. :raises InternalError: the process has failed.
+    :raises SetupError: there is no PySpark. :raises RetriableError: there is no answer in time.
+    :raises InternalError: the process has failed.
     """
+    check_pyspark()
     request = {"config": config, "records": records, "worker": worker, "is_sink": is_sink}
     return _asked(_STEPS, request, timeout_s)[0]
 

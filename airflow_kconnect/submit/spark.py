@@ -22,6 +22,9 @@ from airflow_kconnect.machine.spark_home import ARCHIVE, spark_home
 SUPPORTED = ("4.0", "4.1", "4.2", "4.3")
 """The feature releases of Spark that jobs run on, in ascending order."""
 
+_INSTALL = (
+    "Install it (pip install 'airflow-kconnect[spark]', or `kconnect spark install` to keep it out of this Python)"
+)
 _JAR = re.compile(r"spark-core_[\d.]+-(.+)\.jar")
 _RELEASE = re.compile(r"Spark (\S+)")
 _VERSION = re.compile(r"__version__[^=]*=\s*['\"]([^'\"]+)")
@@ -97,10 +100,15 @@ def _spark_submit_path(name: str, home: Path | None) -> Path:
             f"SPARK_HOME is set to {setting}, but {setting}/bin/{name} is not a program: correct it or unset it."
         )
     raise SetupError(
-        f"`{name}` was not found: it is neither on PATH nor in {scripts}, and this Python has no PySpark. "
-        "Install it (pip install 'airflow-kconnect[spark]', or `kconnect spark install` to keep it out of this"
-        " Python) or put the `bin` folder of Spark on PATH."
+        f"`{name}` was not found: it is neither on PATH nor in {scripts}, and this Python has no PySpark."
+        f" {_INSTALL} or put the `bin` folder of Spark on PATH."
     )
+
+
+def check_pyspark() -> None:
+    """:raises SetupError: this Python has no PySpark; pyspark-client is none."""
+    if spark_home() is None:
+        raise SetupError(f"This Python has no PySpark, which transforms the records. {_INSTALL}.")
 
 
 def _home_of(program: Path) -> Path | None:
