@@ -15,7 +15,7 @@ def test_all_tables_that_a_connector_has_written_to_are_compacted_and_its_next_r
     orders, users = tables.topic(record(id=1)), tables.topic(record(id=2))
     config = tables.config(orders, users)
     run_here(config)
-    tables.spark.range(10, 14).repartition(4).writeTo(f"{tables.namespace}.{orders}").append()
+    tables.spark.range(10, 14, numPartitions=4).writeTo(f"{tables.namespace}.{orders}").append()
 
     spec = RunSpec(config, worker_props, upkeep=Upkeep([Step.COMPACT, Step.EXPIRE], wait_s=0))
     report = run(spec, tables.spark.newSession())
