@@ -48,7 +48,11 @@ settings.load_profile("kconnect")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
     """A broker of its own for this test run; tests that stop or freeze one start another."""
     # Kafka looks every 10 s for transactions that were open for too long: tests of that should not wait so long.
-    settings = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
+    # On a machine that stood still for seconds it must not be fenced: its topics would have no leaders for a while.
+    settings = {
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+        "broker.session.timeout.ms": "60000",
+    }
     embedded = EmbeddedBroker(tmp_path_factory.mktemp("broker"), settings=settings)
     embedded.start()
     yield embedded
