@@ -331,11 +331,9 @@ class KafkaAdmin:
         self, request: ConsumerGroupTopicPartitions, *, require_stable: bool, timeout_s: float | None = None
     ) -> dict[TopicPartition, Committed]:
         group = request.group_id
-        if group not in self._groups_with_coordinator:
-            # librdkafka crashes the process if the broker that it asks for offsets does not coordinate the group yet,
-            # as in a new cluster. It retries other requests.
-            self.group_state(group)
-            self._groups_with_coordinator.add(group)
+        # librdkafka crashes the process if the broker that it asks for offsets does not coordinate the group yet, as in
+        # a new cluster.
+        self._find_coordinator(group)
 
         def request_offsets(groups: Collection[str]) -> Mapping[str, Future[Any]]:
             return dict(
@@ -348,6 +346,12 @@ class KafkaAdmin:
             return committed_in(self._of_coordinator(request_offsets, group, self._timeout_s))
 
         return self._settled(f"reading the offsets of group {group}", ask, timeout_s)
+
+    def _find_coordinator(self, group: str) -> None:
+        """Before the first request about a group that must not be sent twice, or to a broker that does not know it."""
+        if group not in self._groups_with_coordinator:
+            self.group_state(group)
+            self._groups_with_coordinator.add(group)
 
     def _request_states(self, groups: Collection[str]) -> Mapping[str, Future[Any]]:
         return dict(self._client.describe_consumer_groups(list(groups), request_timeout=CLIENT_TIMEOUT_S))
@@ -365,7 +369,8 @@ class KafkaAdmin:
         librdkafka looks three times for a coordinator, within half a second, and then neither asks again nor says so:
         a new cluster takes longer, and so may one whose broker has failed. So another client asks.
 
-        :param ask: sends the requests about some groups with the client that is current.
+        :param ask: sends the requests about some groups with the client that is current; they change nothing, since
+            they may be sent, and answered, several times.
         """
         deadline, patience_s = time.monotonic() + timeout_s, _FIRST_ANSWER_S
         requests: dict[str, list[Future[Any]]] = {group: [] for group in groups}

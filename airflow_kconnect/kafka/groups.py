@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of
 
 _COORDINATOR_S = 60.0
@@ -37,14 +36,14 @@ class GroupAdmin(KafkaAdmin):
         topic_partitions = [KafkaTopicPartition(tp.topic, tp.partition, offset) for tp, offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, topic_partitions)]
 
-        def alter(groups: Collection[str]) -> Mapping[str, Future[Any]]:
-            return dict(self._client.alter_consumer_group_offsets(request, request_timeout=CLIENT_TIMEOUT_S))
-
+        # Once: a second request that the broker carries out later would take back what a run has committed meanwhile.
         def ask() -> None:
-            for partition in self._of_coordinator(alter, group, self._timeout_s).result().topic_partitions:
+            futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)
+            for partition in futures[group].result().topic_partitions:
                 if partition.error is not None:
                     raise KafkaException(partition.error)
 
+        self._find_coordinator(group)
         self._settled(f"altering the offsets of group {group}", ask)
 
     def has_members(self, group: str, protocol: str) -> bool:
@@ -70,14 +69,12 @@ class GroupAdmin(KafkaAdmin):
         :raises RetriableError: the group has members, or the broker is unavailable.
         """
 
-        def delete(groups: Collection[str]) -> Mapping[str, Future[Any]]:
-            return dict(self._client.delete_consumer_groups(list(groups), request_timeout=CLIENT_TIMEOUT_S))
-
         def ask() -> None:
             try:
-                self._of_coordinator(delete, group, self._timeout_s).result()
+                self._client.delete_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
             except KafkaException as error:
                 if error_of(error).code() != KafkaError.GROUP_ID_NOT_FOUND:
                     raise
 
+        self._find_coordinator(group)
         self._settled(f"deleting group {group}", ask)
