@@ -28,7 +28,7 @@ from confluent_kafka.admin import (
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic
+from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic, committed_in, state_in
 from airflow_kconnect.kafka.errors import error_of, is_not_yet, text_of, translate, translated, will_not_pass
 
 log = logging.getLogger(__name__)
@@ -423,29 +423,6 @@ def _late() -> Future[Any]:
     answer: Future[Any] = Future()
     answer.set_exception(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
     return answer
-
-
-def state_in(answer: Future[Any]) -> GroupState:
-    """The state of a group. :raises KafkaException: the broker did not give it."""
-    try:
-        state = answer.result()
-    except KafkaException as error:
-        if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
-            return GroupState("DEAD", 0, True)
-        raise
-    return GroupState(state.state.name, len(state.members), state.is_simple_consumer_group)
-
-
-def committed_in(answer: Future[Any]) -> dict[TopicPartition, Committed]:
-    """What a group has committed. :raises KafkaException: the broker did not give it."""
-    topic_partitions = answer.result().topic_partitions
-    if refused := next((tp.error for tp in topic_partitions if tp.error), None):
-        raise KafkaException(refused)
-    return {
-        TopicPartition(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
-        for tp in topic_partitions
-        if tp.offset >= 0
-    }
 
 
 def _shown(topic_id: Any) -> str | None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from confluent_kafka import KafkaError, KafkaException
+
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.errors import error_of
 
 
 class GroupState(NamedTuple):
@@ -43,3 +49,26 @@ class Committed(NamedTuple):
 
     offset: int
     metadata: str
+
+
+def state_in(answer: Future[Any]) -> GroupState:
+    """The state of a group. :raises KafkaException: the broker did not give it."""
+    try:
+        state = answer.result()
+    except KafkaException as error:
+        if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
+            return GroupState("DEAD", 0, True)
+        raise
+    return GroupState(state.state.name, len(state.members), state.is_simple_consumer_group)
+
+
+def committed_in(answer: Future[Any]) -> dict[TopicPartition, Committed]:
+    """What a group has committed. :raises KafkaException: the broker did not give it."""
+    topic_partitions = answer.result().topic_partitions
+    if refused := next((tp.error for tp in topic_partitions if tp.error), None):
+        raise KafkaException(refused)
+    return {
+        TopicPartition(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
+        for tp in topic_partitions
+        if tp.offset >= 0
+    }

@@ -12,8 +12,8 @@ from confluent_kafka.admin import OffsetSpec
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin, committed_in, state_in
-from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState
+from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin
+from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, committed_in, state_in
 from airflow_kconnect.kafka.errors import error_of, is_not_yet, translated
 
 _T = TypeVar("_T")
