@@ -41,12 +41,14 @@ demo: .venv/.demo-ready  ## file -> Kafka -> files and table -> Kafka -> Parquet
 	@$(BIN)/kconnect demo --folder .demo
 
 MARKS := not exhaustive and not newcomer
-# Three processes for two cores: each has its own broker and Spark session, and often waits for them.
-PROCESSES := 3
+# Two processes for two cores: each has a broker, a Spark session and all the tests to collect, which a third would pay once more.
+PROCESSES := 2
+# For pytest, after all others.
+TEST_OPTIONS :=
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder --durations 40
 
 test: setup  ## the tests; MARKS chooses others
-	$(PYTEST) -m '$(MARKS)'
+	$(PYTEST) -m '$(MARKS)' $(TEST_OPTIONS)
 
 test-all: setup  ## the tests, and the exhaustive cases of killed runs
 	$(PYTEST) -m 'not newcomer'
@@ -78,7 +80,7 @@ TRIED := $(addprefix --ignore=tests/integration/connectors/table/, \
 LAKE_PROCESSES := 2
 lakes: setup $(LAKES)/$(LAKES_PYSPARK)  ## the tests of Iceberg and Delta tables, with a PySpark that has them
 	SPARK_HOME='$(CURDIR)/$(LAKES)/pyspark' PYTHONPATH='$(CURDIR)/$(LAKES)' $(BIN)/python -m pytest --numprocesses $(LAKE_PROCESSES) --dist loadscope -m '$(MARKS)' \
-	  $(LAKE_TESTS) $(TRIED)
+	  $(LAKE_TESTS) $(TRIED) $(TEST_OPTIONS)
 
 $(LAKES)/$(LAKES_PYSPARK):
 	rm -rf $(LAKES)
@@ -87,7 +89,7 @@ $(LAKES)/$(LAKES_PYSPARK):
 
 NEWCOMER := newcomer
 newcomer: setup  ## what README and quickstart say, typed on a machine without anything of this project
-	$(PYTEST) -m '$(NEWCOMER)' tests/newcomer
+	$(PYTEST) -m '$(NEWCOMER)' tests/newcomer $(TEST_OPTIONS)
 
 torture: setup  ## random schedules of kills, zombies, concurrent runs and broker faults; TORTURE="--help" shows options
 	$(BIN)/python -m tests.torture $(TORTURE)
