@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
-from airflow.sdk import BaseHook
+from airflow.sdk import BaseHook, TaskInstanceState
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
@@ -25,6 +25,8 @@ TIMEOUT, UNAVAILABLE = "timeout", "unavailable"
 _MOST_FAILURES = 10
 _SIGN_OF_LIFE_S = 300
 _T = TypeVar("_T")
+# An event loop itself does not keep a task.
+_endings: set[asyncio.Task[None]] = set()
 
 
 class ClusterManager(Protocol):
@@ -86,13 +88,49 @@ class SparkJobTrigger(BaseTrigger):
         yield TriggerEvent(await self.wait())  # type: ignore[no-untyped-call]
 
     async def on_kill(self) -> None:
-        """End the job: a user has marked or cleared the task. Airflow calls it for nothing else."""
+        """End the job: a user has marked or cleared the task.
+
+        Airflow calls it, too, when another triggerer has taken over; then the job is left alone. And Airflow cancels
+        this call if it takes longer than a second or two, which a service may need: the job is ended nevertheless.
+        """
+        ending = asyncio.create_task(self._kill())
+        _endings.add(ending)
+        ending.add_done_callback(_endings.discard)
+        await asyncio.shield(ending)
+
+    async def _kill(self) -> None:
+        if await self._is_deferred():
+            self.log.info("Job %s continues: the task still waits for it, by another triggerer", self.job_id)
+            return
         try:
             async with await self._manager() as manager:
                 self.log.info("Ending job %s", self.job_id)
                 await manager.kill(self.job_id)
+        except Exception as error:  # Airflow says it only if it has not cancelled what waits for this
+            self.log.warning("Job %s may still be running: %s", self.job_id, named(error))
+            raise
         finally:
             await self._in_staging(Staging.clear, "the run's configuration may still be in the staging folder")
+
+    async def _is_deferred(self) -> bool:
+        """Whether the task waits: no user has done anything with it."""
+        task = self.task_instance
+        if task is None:
+            return False
+        from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+        try:
+            states = await _in_thread(
+                RuntimeTaskInstance.get_task_states,
+                task.dag_id,
+                task.map_index,
+                [task.task_id],
+                run_ids=[task.run_id],
+            )
+        except Exception as error:  # a job that no one waits for costs more than one that runs again
+            self.log.warning("Job %s is ended, though Airflow does not say the task's state: %s", self.job_id, error)
+            return False
+        return [*states.get(task.run_id, {}).values()] == [TaskInstanceState.DEFERRED]
 
     @abstractmethod
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
@@ -210,11 +248,11 @@ class _InThreads:
         await _in_thread(self._service.end, job_id)
 
 
-async def _in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
+async def _in_thread(function: Callable[..., _T], *arguments: Any, **named_ones: Any) -> _T:
     """Call a function that blocks and asks for Airflow's connections: a triggerer before Airflow 3.3 answers that in
     its own event loop only, which a thread of `asyncio.to_thread` does not know.
     """
-    return await sync_to_async(function, thread_sensitive=False)(*arguments)
+    return await sync_to_async(function, thread_sensitive=False)(*arguments, **named_ones)
 
 
 class DriverPodTrigger(SparkJobTrigger):

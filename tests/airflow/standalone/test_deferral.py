@@ -74,6 +74,24 @@ def test_a_task_ends_with_its_job(waiting: Callable[[str], dict[str, str]], defe
 
 
 @pytest.mark.timeout(600)
+def test_a_job_continues_if_another_triggerer_takes_over(
+    waiting: Callable[[str], dict[str, str]],
+    airflow: StandaloneAirflow,
+    deferred: ConnectorDag,
+    yarn: ResourceManager,
+) -> None:
+    """Airflow 3.3 tells the first triggerer the same as if a user had stopped the task."""
+    run = waiting("RUNNING")
+
+    with airflow.other_triggerer():
+        wait_for(lambda: "by another triggerer" in deferred.log(run), "the first one is not told", airflow)
+    yarn.answer("FINISHED/SUCCEEDED")
+
+    assert deferred.wait_for_end(run)["state"] == "success"
+    assert yarn.killed == []
+
+
+@pytest.mark.timeout(600)
 def test_a_task_that_a_user_stops_ends_its_job(
     waiting: Callable[[str], dict[str, str]],
     airflow: StandaloneAirflow,

@@ -236,6 +236,37 @@ class TestKill:
                 asyncio.run(_trigger(mailbox=staging.facts("1")).on_kill())
         assert list((tmp_path / "staging" / "runs").iterdir()) == []
 
+    def test_a_job_is_ended_even_if_airflow_cancels_that(
+        self, connection: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Airflow 3.3 repeats its cancellation every second, until the trigger has ended."""
+
+        async def kill(trigger: YarnApplicationTrigger) -> None:
+            asked, answer = asyncio.Event(), asyncio.Event()
+            find = trigger._manager
+
+            async def slowly() -> Any:
+                asked.set()
+                await answer.wait()
+                return await find()
+
+            monkeypatch.setattr(trigger, "_manager", slowly)
+            killing = asyncio.create_task(trigger.on_kill())
+            await asked.wait()
+            killing.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await killing
+            answer.set()
+            async with asyncio.timeout(60):
+                while not manager.killed:
+                    await asyncio.sleep(0.01)
+
+        with resource_manager("RUNNING") as manager:
+            connection(manager)
+            asyncio.run(kill(_trigger()))
+
+        assert manager.killed == [APPLICATION]
+
     def test_a_cancelled_trigger_leaves_the_job_alone(self, connection: Any) -> None:
         """The triggerer is restarted, and another one takes over."""
 

@@ -68,7 +68,7 @@ def test_filter(three: ConnectorsPage) -> None:
     three.find("#filter").send_keys("directory")
     three.see_names("c")
     three.click("c")
-    three.see("c", "h1")
+    three.until(lambda: three.text("h1") == "c", "the connector is not shown")
     three.click("Connectors")
     three.see_names("c")
 

@@ -314,7 +314,7 @@ class TestTimestamps:
             pytest.param(2, TIMES_MS[1], True, id="more than that is read"),
             pytest.param(2, NOW_MS - 60_000, False, id="no record is that late, and one is unread"),
             pytest.param(3, NOW_MS - 60_000, True, id="no record is that late, and all are read"),
-            pytest.param(3, NOW_MS + HOUR_MS, False, id="the time has not come"),
+            pytest.param(3, NOW_MS + 24 * HOUR_MS, False, id="the time has not come"),
         ],
     )
     def test_a_sink_passes_a_point_in_time(
