@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
 
-from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.coordinators import descriptions
 from airflow_kconnect.kafka.errors import error_of, translated
 from airflow_kconnect.worker_config.keys import WorkerConfig
 
@@ -84,16 +84,9 @@ class Inspector(KafkaAdmin):
     def group_rights(self, group: str) -> frozenset[str]:
         """This principal's permissions on a consumer group, which need not exist."""
 
-        def describe(groups: Collection[str]) -> Mapping[str, Future[Any]]:
-            return dict(
-                self._client.describe_consumer_groups(
-                    list(groups), include_authorized_operations=True, request_timeout=CLIENT_TIMEOUT_S
-                )
-            )
-
         def ask() -> frozenset[str]:
             try:
-                description = self._of_coordinator(describe, group, self._timeout_s).result()
+                description = self._clients.answer(descriptions(with_rights=True), group, self._timeout_s).result()
             except KafkaException as error:
                 if error_of(error).code() in _DENIED:
                     return frozenset()

@@ -85,8 +85,8 @@ class KafkaConnectHook(BaseHook):
 
     def get_conn(self) -> AdminClient:
         """A new admin client of confluent_kafka, with the worker's `admin.*` keys. Connects on its first request."""
-        from airflow_kconnect.kafka.admin import admin_client
         from airflow_kconnect.kafka.clients import ClientConfigs
+        from airflow_kconnect.kafka.coordinators import admin_client
 
         with _operators_errors():
             return admin_client(ClientConfigs(WorkerConfig.from_props(self._worker()).props).admin())

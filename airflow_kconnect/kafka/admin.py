@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -29,6 +27,7 @@ from confluent_kafka.admin import (
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic, committed_in, state_in
+from airflow_kconnect.kafka.coordinators import ReplaceableClient, descriptions, offsets_of
 from airflow_kconnect.kafka.errors import error_of, is_not_yet, text_of, translate, translated, will_not_pass
 
 log = logging.getLogger(__name__)
@@ -40,31 +39,10 @@ _KEY_OF = {
     KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
     KafkaError.INVALID_PARTITIONS: "partitions",
 }
-CLIENT_TIMEOUT_S = 600.0
-"""The client's own limit for a request to the coordinator of a group; longer than a client without an answer is kept,
-since librdkafka aborts the process if it finds a coordinator after it has given up.
-"""
-_REPLACED_CLIENT_S = CLIENT_TIMEOUT_S / 2
-_FIRST_ANSWER_S = 1.0
-_LOOK_S = 0.25
 _LONGEST_TRANSACTION_MS = 900_000
 _NO_ID = "A" * 22
 
 _T = TypeVar("_T")
-
-
-def admin_client(config: Mapping[str, Any]) -> AdminClient:
-    """A confluent_kafka admin client; connects on the first request.
-
-    :param config: librdkafka configuration.
-    :raises ConfigError: the client rejects the configuration.
-    """
-    try:
-        # The broker would otherwise create topics that are only described, with settings that no one has chosen.
-        return AdminClient({**config, "allow.auto.create.topics": False})
-    except KafkaException as error:
-        text = f"the Kafka client refuses its configuration: {error_of(error).str()}"
-        raise ConfigError({"bootstrap.servers": [text]}) from error
 
 
 class KafkaAdmin:
@@ -79,8 +57,11 @@ class KafkaAdmin:
         self._timeout_s = self._coordinator_timeout_s = timeout_s
         self._errors: list[KafkaError] = []
         self._groups_with_coordinator: set[str] = set()
-        self._config = {**config, "error_cb": self._errors.append}
-        self._client = admin_client(self._config)
+        self._clients = ReplaceableClient({**config, "error_cb": self._errors.append})
+
+    @property
+    def _client(self) -> AdminClient:
+        return self._clients.current
 
     def check_reachable(self) -> dict[str, int]:
         """Wait until a broker answers; returns every topic with its number of partitions.
@@ -293,7 +274,7 @@ class KafkaAdmin:
         doing, timeout_s = f"looking up consumer group {group}", self._coordinator_timeout_s
 
         def ask() -> GroupState:
-            return state_in(self._of_coordinator(self._request_states, group, timeout_s))
+            return state_in(self._clients.answer(descriptions(), group, timeout_s))
 
         try:
             return self._settled(doing, ask, timeout_s)
@@ -335,15 +316,9 @@ class KafkaAdmin:
         # a new cluster.
         self._find_coordinator(group)
 
-        def request_offsets(groups: Collection[str]) -> Mapping[str, Future[Any]]:
-            return dict(
-                self._client.list_consumer_group_offsets(
-                    [request], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
-                )
-            )
-
         def ask() -> dict[TopicPartition, Committed]:
-            return committed_in(self._of_coordinator(request_offsets, group, self._timeout_s))
+            offsets = offsets_of({group: request}, require_stable=require_stable)
+            return committed_in(self._clients.answer(offsets, group, self._timeout_s))
 
         return self._settled(f"reading the offsets of group {group}", ask, timeout_s)
 
@@ -352,53 +327,6 @@ class KafkaAdmin:
         if group not in self._groups_with_coordinator:
             self.group_state(group)
             self._groups_with_coordinator.add(group)
-
-    def _request_states(self, groups: Collection[str]) -> Mapping[str, Future[Any]]:
-        return dict(self._client.describe_consumer_groups(list(groups), request_timeout=CLIENT_TIMEOUT_S))
-
-    def _of_coordinator(
-        self, ask: Callable[[Collection[str]], Mapping[str, Future[Any]]], group: str, timeout_s: float
-    ) -> Future[Any]:
-        return self._of_coordinators(ask, [group], timeout_s)[group]
-
-    def _of_coordinators(
-        self, ask: Callable[[Collection[str]], Mapping[str, Future[Any]]], groups: Iterable[str], timeout_s: float
-    ) -> dict[str, Future[Any]]:
-        """The answers of the brokers that coordinate consumer groups, in order; a time-out where there is none in time.
-
-        librdkafka looks three times for a coordinator, within half a second, and then neither asks again nor says so:
-        a new cluster takes longer, and so may one whose broker has failed. So another client asks.
-
-        :param ask: sends the requests about some groups with the client that is current; they change nothing, since
-            they may be sent, and answered, several times.
-        """
-        deadline, patience_s = time.monotonic() + timeout_s, _FIRST_ANSWER_S
-        requests: dict[str, list[Future[Any]]] = {group: [] for group in groups}
-        answers: dict[str, Future[Any]] = {}
-        while waiting := requests.keys() - answers.keys():
-            newest = ask(waiting)
-            for group, request in newest.items():
-                requests[group].append(request)
-            until = min(deadline, time.monotonic() + patience_s)
-            while waiting and (left := until - time.monotonic()) > 0:
-                wait([newest[group] for group in waiting], min(left, _LOOK_S))
-                # An earlier request may have been slow rather than lost.
-                done = {group: next((r for r in requests[group] if r.done()), None) for group in waiting}
-                answers |= {group: answer for group, answer in done.items() if answer}
-                waiting -= answers.keys()
-            if waiting:
-                self._replace_client()
-            if time.monotonic() >= deadline:
-                break
-            patience_s *= 2
-        return {group: answers.get(group) or _late() for group in requests}
-
-    def _replace_client(self) -> None:
-        """Use another client; the present one ends later, as other threads may wait for its answers."""
-        end = threading.Timer(_REPLACED_CLIENT_S, lambda _: None, [self._client])
-        end.daemon = True
-        end.start()
-        self._client = admin_client(self._config)
 
     def _settled(self, doing: str, request: Callable[[], _T], timeout_s: float | None = None) -> _T:
         """The answer to a request, retried while the cluster is still propagating what is new.
@@ -417,12 +345,6 @@ class KafkaAdmin:
                     raise translated(error, doing) from error
                 has_old_leaders = error_of(error).code() in _OF_OLD_LEADERS
                 time.sleep(0.05)
-
-
-def _late() -> Future[Any]:
-    answer: Future[Any] = Future()
-    answer.set_exception(KafkaException(KafkaError(KafkaError._TIMED_OUT)))
-    return answer
 
 
 def _shown(topic_id: Any) -> str | None:

@@ -12,8 +12,9 @@ from confluent_kafka.admin import OffsetSpec
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import CLIENT_TIMEOUT_S, KafkaAdmin
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, committed_in, state_in
+from airflow_kconnect.kafka.coordinators import Ask, descriptions, offsets_of
 from airflow_kconnect.kafka.errors import error_of, is_not_yet, translated
 
 _T = TypeVar("_T")
@@ -69,7 +70,7 @@ class PollingAdmin(KafkaAdmin):
     def group_states(self, groups: Iterable[str]) -> dict[str, GroupState | ConnectError]:
         """The states of consumer groups, or why they are not known: that of one says nothing about the others."""
 
-        states = self._of_each(sorted(set(groups)), self._request_states, state_in, self.group_state)
+        states = self._of_each(sorted(set(groups)), descriptions(), state_in, self.group_state)
         self._groups_with_coordinator |= {group for group, state in states.items() if isinstance(state, GroupState)}
         return states
 
@@ -92,31 +93,25 @@ class PollingAdmin(KafkaAdmin):
             if group not in failed and (wanted is None or wanted)
         }
 
-        def ask(some: Collection[str]) -> dict[str, Future[Any]]:
-            futures: dict[str, Future[Any]] = {}
-            for group in some:  # librdkafka takes one at a time
-                futures |= self._client.list_consumer_group_offsets(
-                    [requests[group]], require_stable=require_stable, request_timeout=CLIENT_TIMEOUT_S
-                )
-            return futures
-
         def again(group: str) -> dict[TopicPartition, Committed]:
             return self._committed(requests[group], require_stable=require_stable)
 
-        answers = self._of_each(list(requests), ask, committed_in, again)
+        answers = self._of_each(
+            list(requests), offsets_of(requests, require_stable=require_stable), committed_in, again
+        )
         return {group: failed[group] if group in failed else answers.get(group, {}) for group in groups}
 
     def _of_each(
         self,
         names: list[str],
-        ask: Callable[[Collection[str]], Mapping[str, Future[Any]]],
+        ask: Ask,
         read: Callable[[Future[Any]], _T],
         again: Callable[[str], _T],
     ) -> dict[str, _T | ConnectError]:
         """The answers about each name. :param again: asks for one where the cluster was not ready to answer."""
         answers: dict[str, _T | ConnectError] = {}
         for first in range(0, len(names), _AT_ONCE):
-            for name, answer in self._of_coordinators(ask, names[first : first + _AT_ONCE], self._timeout_s).items():
+            for name, answer in self._clients.answers(ask, names[first : first + _AT_ONCE], self._timeout_s).items():
                 try:
                     answers[name] = read(answer)
                 except KafkaException as error:

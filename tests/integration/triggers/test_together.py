@@ -12,7 +12,7 @@ import psutil
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from airflow_kconnect.kafka import admin, shared
+from airflow_kconnect.kafka import coordinators, shared
 from airflow_kconnect.stores.positions.condition import Condition, Finding
 from airflow_kconnect.stores.positions.positions import ConnectorPositions
 from airflow_kconnect.triggers.positions import ConnectorPositionTrigger
@@ -41,7 +41,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     def counting(config: dict[str, Any]) -> AdminClient:
         return AdminClient({**config, "statistics.interval.ms": 100, "stats_cb": note})
 
-    monkeypatch.setattr(admin, "admin_client", counting)
+    monkeypatch.setattr(coordinators, "admin_client", counting)
     monkeypatch.setattr(shared, "_clusters", type(shared._clusters)())
     return counted
 
