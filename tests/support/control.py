@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from airflow_kconnect.control.overview.watch import _forget
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.local.broker_files import worker_config
@@ -47,6 +48,16 @@ def control_plane(props: Mapping[str, str]) -> Iterator[ControlPlane]:
         yield plane
     finally:
         plane.close()
+
+
+@contextmanager
+def plane_with_runs(plane: ControlPlane, runs: Any) -> Iterator[ControlPlane]:
+    """The same control plane with something that starts runs, or remembers them. :param runs: see `ControlPlane`."""
+    other = ControlPlane(plane.worker_props, plane._stores, runs)
+    try:
+        yield other
+    finally:
+        _forget(other)  # to close it would close the stores, which are not its own
 
 
 def register(props: Mapping[str, str], **configs: Mapping[str, Any]) -> None:

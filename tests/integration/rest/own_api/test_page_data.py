@@ -19,7 +19,7 @@ from airflow_kconnect.kafka.sink_topics import dead_letter_group
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from tests.support import unique
-from tests.support.control import api_client, control_plane, control_worker
+from tests.support.control import api_client, control_plane, control_worker, plane_with_runs
 from tests.support.kafka import create_topic, eventually, produce
 from tests.support.registered import Registered, WorkerTopics, commit, dead_letter
 
@@ -148,7 +148,7 @@ class TestDetail:
     def test_an_unknown_connector(self, client: TestClient) -> None:
         assert client.get("/v1/connectors/nope").status_code == 404
 
-    def test_runs_that_are_remembered(self, control_props: dict[str, str], plane: ControlPlane, name: str) -> None:
+    def test_runs_that_are_remembered(self, plane: ControlPlane, name: str) -> None:
         past = [{"id": "scheduled", "state": "skipped", "start_ms": 1, "end_ms": 2}]
 
         class Remembering:
@@ -157,9 +157,9 @@ class TestDetail:
             def history(self, tasks: Collection[DagTask]) -> list[dict[str, Any]]:
                 return past if tasks == [(f"kconnect.{name}", "run")] else []
 
-        remembering = ControlPlane(control_props, plane._stores, Remembering())
-        remembering.create(name, FILE)
-        assert api_client(remembering).get(f"/v1/connectors/{name}").json()["history"] == past
+        with plane_with_runs(plane, Remembering()) as remembering:
+            remembering.create(name, FILE)
+            assert api_client(remembering).get(f"/v1/connectors/{name}").json()["history"] == past
 
 
 class TestUnregistered:
@@ -270,9 +270,7 @@ class TestBulk:
             ("idle", "RUNNING"),
         ]
 
-    def test_those_that_have_failed_are_started(
-        self, control_props: dict[str, str], plane: ControlPlane, add: Add
-    ) -> None:
+    def test_those_that_have_failed_are_started(self, plane: ControlPlane, add: Add) -> None:
         class Starting:
             def __init__(self) -> None:
                 self.started: list[str] = []
@@ -287,9 +285,9 @@ class TestBulk:
         failed = Registered("failed", FILE, tasks=(State.FAILED,), trace="IOException: full")
         add(Registered("fine", FILE), failed, replace(failed, name="new"))
         runs = Starting()
-        starting = ControlPlane(control_props, plane._stores, runs)
         body = {"action": "restart_failed", "names": ["fine", "failed", "new"]}
-        results = api_client(starting).post("/v1/connectors/bulk", json=body).json()["results"]
+        with plane_with_runs(plane, runs) as starting:
+            results = api_client(starting).post("/v1/connectors/bulk", json=body).json()["results"]
         assert [(each["done"], each["message"]) for each in results] == [
             (False, "has not failed"),
             (True, "a run is started"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from airflow_kconnect.control import previews
 from airflow_kconnect.control.plane import ControlPlane
 from tests.support import unique
-from tests.support.control import StartedRuns, api_client, control_plane
+from tests.support.control import StartedRuns, api_client, control_plane, plane_with_runs
 from tests.support.kafka import create_topic, produce
 
 CHAIN = {
@@ -176,10 +176,11 @@ def test_a_connector_that_is_not_registered(plane: ControlPlane, previewed: Prev
 
 
 @pytest.fixture
-def started(control_props: dict[str, str], plane: ControlPlane) -> tuple[StartedRuns, TestClient]:
+def started(plane: ControlPlane) -> Iterator[tuple[StartedRuns, TestClient]]:
     """The API of a server that starts runs."""
     runs = StartedRuns()
-    return runs, api_client(ControlPlane(control_props, plane._stores, runs))
+    with plane_with_runs(plane, runs) as starting:
+        yield runs, api_client(starting)
 
 
 def test_an_interval_is_replayed(sink: str, started: tuple[StartedRuns, TestClient]) -> None:

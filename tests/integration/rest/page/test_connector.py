@@ -8,9 +8,9 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 
-from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
+from tests.support.control import plane_with_runs
 from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.pages.page_server import PageServer
 from tests.support.pages.shop_runs import Remembering, failed, of_dag, run, told
@@ -199,8 +199,10 @@ def test_runs_are_a_table_with_their_warnings(pills: ConnectorsPage) -> None:
 
 def test_runs_that_are_remembered_link_to_their_logs(server: PageServer, browser: webdriver.Chrome) -> None:
     server.add(Registered("orders", CONFIG))
-    remembering = ControlPlane(server.props, server.plane._stores, Remembering())
-    with served(create_app(lambda: remembering, TokenPolicy(None))) as url:
+    with (
+        plane_with_runs(server.plane, Remembering()) as plane,
+        served(create_app(lambda: plane, TokenPolicy(None))) as url,
+    ):
         shown = ConnectorsPage(browser, f"{url}/ui/")
         shown.open("#/connector/orders/runs")
         shown.see("Queued", ".past")

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 
-from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support import unique
-from tests.support.control import StartedRuns, control_plane
+from tests.support.control import StartedRuns, control_plane, plane_with_runs
 from tests.support.kafka import create_topic, produce
 from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.pages.page_server import PageServer
@@ -131,8 +130,7 @@ def test_what_is_wrong_with_a_sample_is_shown(sink: str, page: ConnectorsPage) -
 def starting(sink: str, server: PageServer, browser: webdriver.Chrome) -> Iterator[tuple[ConnectorsPage, StartedRuns]]:
     """The page of a server that starts runs, at the sink."""
     runs = StartedRuns()
-    plane_that_starts = ControlPlane(server.props, server.plane._stores, runs)
-    with served(create_app(lambda: plane_that_starts, TokenPolicy(None))) as url:
+    with plane_with_runs(server.plane, runs) as plane, served(create_app(lambda: plane, TokenPolicy(None))) as url:
         shown = ConnectorsPage(browser, f"{url}/ui/")
         shown.open("#/connector/orders-lake")
         yield shown, runs
