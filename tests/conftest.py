@@ -25,7 +25,7 @@ from tests.support.databases.kinds import kinds_of_databases
 from tests.support.databases.mariadb import MariaServer
 from tests.support.databases.postgres import PostgresServer
 from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
-from tests.support.kafka import create_topic
+from tests.support.kafka import create_topic, forget_clients
 from tests.support.scheduling import Together, sort
 from tests.support.worker_topics import WorkerTopics
 
@@ -57,6 +57,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
     embedded = EmbeddedBroker(tmp_path_factory.mktemp("broker"), settings=settings)
     embedded.start()
     yield embedded
+    forget_clients()
     embedded.stop()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -37,9 +38,31 @@ class Record(NamedTuple):
     timestamp: int
 
 
+@lru_cache(maxsize=1)
+def _client(bootstrap: str) -> AdminClient:
+    """The client for the broker that was asked last: to connect costs more than most requests."""
+    return AdminClient({"bootstrap.servers": bootstrap})
+
+
+@lru_cache(maxsize=1)
+def _admin(bootstrap: str) -> KafkaAdmin:
+    return KafkaAdmin({"bootstrap.servers": bootstrap})
+
+
+@lru_cache(maxsize=1)
+def _producer(bootstrap: str) -> Producer:
+    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 1})
+
+
+def forget_clients() -> None:
+    """Before a broker ends, and after a topic has: clients remember what there was."""
+    for cached in (_client, _admin, _producer):
+        cached.cache_clear()
+
+
 def create_topic(bootstrap: str, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
     """Create a topic with one replica and return its name once it is writable."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = _client(bootstrap)
     new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
     admin.create_topics([new], operation_timeout=20)[name].result(30)
     _await_partitions(admin, name, partitions)
@@ -48,23 +71,25 @@ def create_topic(bootstrap: str, name: str, partitions: int = 1, config: Mapping
 
 def delete_topic(bootstrap: str, name: str) -> None:
     """Delete a topic and return once the broker knows it no longer."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = _client(bootstrap)
     admin.delete_topics([name], operation_timeout=30)[name].result(30)
     assert eventually(lambda: name in admin.list_topics(timeout=20).topics, False) is False
+    forget_clients()
 
 
 def add_partitions(bootstrap: str, name: str, total: int) -> None:
     """Give a topic more partitions and return once they can be written to."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = _client(bootstrap)
     admin.create_partitions([NewPartitions(name, total)])[name].result(30)
     _await_partitions(admin, name, total)
+    forget_clients()
 
 
 def change_setting(bootstrap: str, name: str, key: str, value: str) -> None:
     """Change a setting of a topic and return once the broker has it."""
     entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = _client(bootstrap)
     admin.incremental_alter_configs([resource])[resource].result(30)
     assert eventually(lambda: admin.describe_configs([resource])[resource].result(30)[key].value, value) == value
 
@@ -72,7 +97,7 @@ def change_setting(bootstrap: str, name: str, key: str, value: str) -> None:
 def _await_partitions(admin: AdminClient, name: str, count: int) -> None:
     """Brokers learn a moment after a request was accepted what it has changed."""
     deadline = time.monotonic() + 20
-    while len(admin.list_topics(timeout=20).topics.get(name, TopicMetadata()).partitions or ()) < count:
+    while len(admin.list_topics(name, timeout=20).topics.get(name, TopicMetadata()).partitions or ()) < count:
         assert time.monotonic() < deadline, f"topic {name} does not show up within 20 s"
         time.sleep(0.01)
 
@@ -92,7 +117,8 @@ def produce(
     :param settings: additional settings of the producer. With a `transactional.id` all values are in one transaction,
         which readers see then.
     """
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, **(settings or {})})
+    ours = {"bootstrap.servers": bootstrap, "linger.ms": 1}
+    producer = Producer({**ours, **settings}) if settings else _producer(bootstrap)
     transactional = "transactional.id" in (settings or {})
     if transactional:
         producer.init_transactions(30)
@@ -113,7 +139,7 @@ def produce(
     if transactional:
         producer.commit_transaction(30)
         known = producer.list_topics(topic, timeout=30).topics[topic].partitions
-        _wait_for_markers(KafkaAdmin({"bootstrap.servers": bootstrap}), topic, list(known))
+        _wait_for_markers(_admin(bootstrap), topic, list(known))
 
 
 def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Record]:
@@ -135,7 +161,7 @@ def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Reco
         ends = {}
         partitions = list(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
         if committed:
-            _wait_for_markers(KafkaAdmin({"bootstrap.servers": bootstrap}), topic, partitions)
+            _wait_for_markers(_admin(bootstrap), topic, partitions)
         for partition in partitions:
             ends[partition] = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
         consumer.assign([TopicPartition(topic, partition, 0) for partition in ends])
