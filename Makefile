@@ -41,8 +41,8 @@ demo: .venv/.demo-ready  ## file -> Kafka -> files and table -> Kafka -> Parquet
 	@$(BIN)/kconnect demo --folder .demo
 
 MARKS := not exhaustive and not newcomer
-# Two processes for two cores: each has a broker, a Spark session and all the tests to collect, which a third would pay once more.
-PROCESSES := 2
+# Three processes for two cores: each has its own broker and Spark session, and often waits for them.
+PROCESSES := 3
 # For pytest, after all others.
 TEST_OPTIONS :=
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder --durations 40
