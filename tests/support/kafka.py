@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import (
@@ -38,20 +38,26 @@ class Record(NamedTuple):
     timestamp: int
 
 
+def _silent(bootstrap: str) -> dict[str, Any]:
+    """Of clients that may outlive their broker."""
+    return {"bootstrap.servers": bootstrap, "log_level": 2}
+
+
 @lru_cache(maxsize=1)
 def _client(bootstrap: str) -> AdminClient:
     """The client for the broker that was asked last: to connect costs more than most requests."""
-    return AdminClient({"bootstrap.servers": bootstrap})
+    return AdminClient(_silent(bootstrap))
 
 
 @lru_cache(maxsize=1)
 def _admin(bootstrap: str) -> KafkaAdmin:
-    return KafkaAdmin({"bootstrap.servers": bootstrap})
+    return KafkaAdmin(_silent(bootstrap))
 
 
 @lru_cache(maxsize=1)
 def _producer(bootstrap: str) -> Producer:
-    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 1})
+    # A new topic refuses a first batch now and then: the next one must not be before it.
+    return Producer({**_silent(bootstrap), "linger.ms": 1, "max.in.flight": 1})
 
 
 def forget_clients() -> None:
