@@ -226,6 +226,14 @@ def _is_driver(command: str) -> bool:
     return "connector_job.py" in command and "org.apache.spark" not in command
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, which may end meanwhile; one that no one has waited for has ended."""
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 def command_of(process: psutil.Process) -> str:
     """Its command line; empty if it has just ended: a JVM runs small programs to inspect the machine."""
     try:

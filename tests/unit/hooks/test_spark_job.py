@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -11,7 +10,6 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.common.compat.sdk import AirflowException
@@ -24,6 +22,7 @@ from airflow_kconnect.runs.report import RunReport
 from airflow_kconnect.runs.spec import SPARK_OPTIONS
 from airflow_kconnect.submit.spark import job_path
 from tests.support.spark.fake_spark import FakeSpark, printing
+from tests.support.spark.jobs import is_running
 
 REPORT = RunReport(connector="c", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
 TOKEN = "a-token"
@@ -377,11 +376,7 @@ def _pids(spark: FakeSpark) -> list[int]:
 
 
 def _running(pids: list[int]) -> list[int]:
-    found = []
-    for pid in pids:
-        with contextlib.suppress(psutil.NoSuchProcess):  # it may end while it is looked at
-            found += [pid] if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE else []
-    return found
+    return [pid for pid in pids if is_running(pid)]
 
 
 class TestOnKill:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from airflow_kconnect.machine.process_tree import kill_tree
+from tests.support.spark.jobs import is_running
 
 # A parent, a child, and a grandchild that leads a process group of its own, as a PySpark daemon does.
 _TREE = """
@@ -40,12 +39,6 @@ def _start(folder: Path, temper: str, parent: str = "stay") -> tuple[subprocess.
     return process, int(file.read_text())
 
 
-def _alive(pid: int) -> bool:
-    with contextlib.suppress(psutil.NoSuchProcess):  # it may end while it is looked at
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    return False
-
-
 class TestKillTree:
     @pytest.mark.parametrize("temper", ["obedient", "stubborn"])
     def test_ends_all_processes_of_the_tree(self, tmp_path: Path, temper: str) -> None:
@@ -53,7 +46,7 @@ class TestKillTree:
 
         kill_tree(process.pid, grace_s=0.5)
 
-        assert not _alive(grandchild)
+        assert not is_running(grandchild)
         assert process.wait(30) != 0
 
     def test_leaves_the_exit_code_to_the_waiting_process(self, tmp_path: Path) -> None:
@@ -66,13 +59,13 @@ class TestKillTree:
     def test_finds_processes_whose_parent_has_gone(self, tmp_path: Path) -> None:
         process, grandchild = _start(tmp_path, "obedient", "go")
         deadline = time.monotonic() + 30
-        while _alive(process.pid) and time.monotonic() < deadline:
+        while is_running(process.pid) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert _alive(grandchild)
+        assert is_running(grandchild)
 
         kill_tree(process.pid)
 
-        assert not _alive(grandchild)
+        assert not is_running(grandchild)
         process.wait(30)
 
     def test_a_process_that_has_gone_is_not_an_error(self) -> None:

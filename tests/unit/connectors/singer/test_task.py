@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from airflow_kconnect.java_text.json import partition_identity
 from tests.support.connectors import tasks
 from tests.support.connectors.taps import Tap
 from tests.support.connectors.tasks import polls
-from tests.support.spark.jobs import command_of
+from tests.support.kafka import eventually
+from tests.support.spark.jobs import command_of, is_running
 
 PARTITION = {"tap": "tap-numbers"}
 
@@ -53,13 +53,6 @@ def running(tap: Tap) -> list[psutil.Process]:
     """The processes of the tap, and its leash."""
     children = psutil.Process().children(recursive=True)
     return [each for each in children if str(tap.command) in command_of(each)]
-
-
-def has_ended(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return True
 
 
 def states(records: list[SourceRecord]) -> dict[int, str]:
@@ -209,10 +202,7 @@ def test_a_process_that_a_tap_has_left_is_ended_too(tap: Tap) -> None:
     with pytest.raises(RetriableError, match="has written nothing for 1 s and was ended"):
         list(polls(task))
     child = int(Path(f"{tap.count_file}.child").read_text())
-    deadline = time.monotonic() + 30  # who is killed needs a core once more for that
-    while not has_ended(child):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    assert eventually(lambda: is_running(child), False) is False  # a killed process needs a core to end
 
 
 @pytest.mark.parametrize("event", ["killed", "cut-off"])
