@@ -43,7 +43,7 @@ demo: .venv/.demo-ready  ## file -> Kafka -> files and table -> Kafka -> Parquet
 MARKS := not exhaustive and not newcomer
 # Three processes for two cores: each has its own broker and Spark session, and often waits for them.
 PROCESSES := 3
-# For pytest, after all others.
+# Further options of pytest.
 TEST_OPTIONS :=
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder --durations 40
 

@@ -7,6 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from airflow.sdk import BaseHook, TaskInstanceState
@@ -120,13 +121,8 @@ class SparkJobTrigger(BaseTrigger):
         from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
         try:
-            states = await _in_thread(
-                RuntimeTaskInstance.get_task_states,
-                task.dag_id,
-                task.map_index,
-                [task.task_id],
-                run_ids=[task.run_id],
-            )
+            ask = partial(RuntimeTaskInstance.get_task_states, task.dag_id, task.map_index, [task.task_id])
+            states = await _in_thread(partial(ask, run_ids=[task.run_id]))
         except Exception as error:  # a job that no one waits for costs more than one that runs again
             self.log.warning("Job %s is ended, though Airflow does not say the task's state: %s", self.job_id, error)
             return False
@@ -248,11 +244,11 @@ class _InThreads:
         await _in_thread(self._service.end, job_id)
 
 
-async def _in_thread(function: Callable[..., _T], *arguments: Any, **named_ones: Any) -> _T:
+async def _in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
     """Call a function that blocks and asks for Airflow's connections: a triggerer before Airflow 3.3 answers that in
     its own event loop only, which a thread of `asyncio.to_thread` does not know.
     """
-    return await sync_to_async(function, thread_sensitive=False)(*arguments, **named_ones)
+    return await sync_to_async(function, thread_sensitive=False)(*arguments)
 
 
 class DriverPodTrigger(SparkJobTrigger):

@@ -163,9 +163,11 @@ class StandaloneAirflow:
         )
         other = self.database.execute(alive, [datetime.now(UTC) + timedelta(days=1)])[0][0]
         self.database.execute(f"UPDATE trigger SET triggerer_id = {other}")
-        yield
-        # Triggers of one that is not alive are taken over.
-        self.database.execute(f"DELETE FROM job WHERE id = {other}")
+        try:
+            yield
+        finally:
+            # Triggers of one that is not alive are taken over.
+            self.database.execute(f"DELETE FROM job WHERE id = {other}")
 
     def processes(self) -> list[psutil.Process]:
         """All its descendants."""
